@@ -1,0 +1,33 @@
+import type { ErrorCode } from "./errors.ts";
+import type { Component } from "./schema.ts";
+
+export type Method = "GET" | "POST";
+
+/** A request header that means something to a route. */
+export interface HeaderEntry {
+  readonly description: string;
+}
+
+export interface Route {
+  readonly method: Method;
+  readonly path: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly tag: "users" | "tenants" | "service";
+  /** `optional`: the token may come another way. */
+  readonly bearer?: "required" | "optional";
+  readonly headers?: Readonly<Record<string, HeaderEntry>>;
+  readonly params?: Readonly<Record<string, string>>;
+  readonly body?: Component;
+  /** A body may be left out altogether. */
+  readonly bodyOptional?: boolean;
+  /** Accepted input names and the canonical field each stands for. */
+  readonly aliases?: Readonly<Record<string, string>>;
+  readonly response: Readonly<Record<number, Component | null>>;
+  /** The codes this route may answer besides the common ones. */
+  readonly errors: readonly ErrorCode[];
+}
+
+export function defineRoute<const R extends Route>(route: R): R {
+  return route;
+}

@@ -1,0 +1,126 @@
+import { bodyErrors, commonErrors, type ErrorCode } from "./errors.ts";
+import { defineRoute, type Route } from "./route.ts";
+import { Health, JsonWebKeySet } from "./service.ts";
+import { LoginRequest, LogoutRequest, RefreshRequest, Session } from "./session.ts";
+import { AuthConfig } from "./tenant.ts";
+import { CheckTokenRequest, TokenVerdict } from "./token.ts";
+import { CurrentUser } from "./user.ts";
+
+const tenantHeader = { "X-Tenant-Id": { description: "The tenant, where the body and the host do not name it." } };
+const dpopHeader = { DPoP: { description: "A proof of possession (RFC 9449) that binds the session to a key." } };
+const deviceHeader = { "X-Device-Token": { description: "The deviceToken of an earlier sign-in." } };
+
+const tenantErrors = ["tenant_required", "tenant_conflict"] as const;
+const dpopErrors = ["use_dpop_nonce", "invalid_dpop_proof"] as const;
+
+/** The routes that exist: server, documents and clients read them from here. */
+export const routes = {
+  login: defineRoute({
+    method: "POST",
+    path: "/api/users/login",
+    summary: "Sign in with username and password",
+    tag: "users",
+    headers: { ...tenantHeader, ...dpopHeader, ...deviceHeader },
+    body: LoginRequest,
+    aliases: { email: "username" },
+    response: { 200: Session },
+    errors: [...tenantErrors, ...dpopErrors, "dpop_required", "invalid_credentials", "too_many_attempts"],
+  }),
+  refresh: defineRoute({
+    method: "POST",
+    path: "/api/users/refresh",
+    summary: "Exchange a refresh token for new tokens",
+    description:
+      "The refresh token rotates at every use. A session that was bound to a key at sign-in needs a DPoP proof with that key.",
+    tag: "users",
+    headers: { ...tenantHeader, ...dpopHeader },
+    body: RefreshRequest,
+    response: { 200: Session },
+    errors: ["tenant_conflict", ...dpopErrors, "invalid_grant", "session_revoked", "refresh_superseded"],
+  }),
+  checkToken: defineRoute({
+    method: "GET",
+    path: "/api/users/check-token",
+    summary: "Validate the Bearer token",
+    tag: "users",
+    bearer: "required",
+    response: { 200: TokenVerdict },
+    errors: ["invalid_token", "session_revoked"],
+  }),
+  checkStoredToken: defineRoute({
+    method: "POST",
+    path: "/api/users/check-token",
+    summary: "Validate a stored token",
+    description: "The token comes as Bearer or in the body; if both are sent they must be equal.",
+    tag: "users",
+    bearer: "optional",
+    body: CheckTokenRequest,
+    bodyOptional: true,
+    response: { 200: TokenVerdict },
+    errors: ["invalid_token", "session_revoked"],
+  }),
+  me: defineRoute({
+    method: "GET",
+    path: "/api/users/me",
+    summary: "The current user",
+    tag: "users",
+    bearer: "required",
+    response: { 200: CurrentUser },
+    errors: ["invalid_token", "session_revoked"],
+  }),
+  logout: defineRoute({
+    method: "POST",
+    path: "/api/users/logout",
+    summary: "End the session",
+    description:
+      "Name the session by a Bearer token, its refreshToken, or refreshTokenHash. Ending an ended session is a 204 too.",
+    tag: "users",
+    bearer: "optional",
+    headers: tenantHeader,
+    body: LogoutRequest,
+    bodyOptional: true,
+    response: { 204: null },
+    errors: ["tenant_conflict", "invalid_token"],
+  }),
+  authConfig: defineRoute({
+    method: "GET",
+    path: "/api/tenants/:tenantId/auth-config",
+    summary: "The ways in that a tenant offers",
+    tag: "tenants",
+    params: { tenantId: "The tenant." },
+    response: { 200: AuthConfig },
+    errors: ["tenant_not_found"],
+  }),
+  jwks: defineRoute({
+    method: "GET",
+    path: "/.well-known/jwks.json",
+    summary: "The public keys of our access tokens",
+    tag: "service",
+    response: { 200: JsonWebKeySet },
+    errors: [],
+  }),
+  health: defineRoute({
+    method: "GET",
+    path: "/healthz",
+    summary: "The process is alive",
+    tag: "service",
+    response: { 200: Health },
+    errors: [],
+  }),
+  ready: defineRoute({
+    method: "GET",
+    path: "/readyz",
+    summary: "The service can do its work",
+    description: "503 while the database is away or the process is shutting down.",
+    tag: "service",
+    response: { 200: Health },
+    errors: [],
+  }),
+} as const satisfies Record<string, Route>;
+
+export type RouteName = keyof typeof routes;
+
+/** Every code a route may answer. */
+export function errorsOf(route: Route): ErrorCode[] {
+  return [...new Set<ErrorCode>([...commonErrors, ...(route.body ? bodyErrors : []), ...route.errors])];
+}

@@ -1,0 +1,117 @@
+/** The numbers, in one place. A deployment may override any of them, and a tenant those of `TenantPolicy`. */
+export interface Policy {
+  readonly tokens: {
+    /** Seconds a field worker's access token lives. */
+    readonly workerAccess: number;
+    /** Seconds a citizen's access token lives. */
+    readonly citizenAccess: number;
+    /** Seconds our clocks may differ from another's. */
+    readonly skew: number;
+    /** How many verified tokens a node remembers. */
+    readonly cacheSize: number;
+  };
+  readonly sessions: {
+    readonly bound: SessionLife;
+    readonly plain: SessionLife & {
+      /** Seconds in which the parent of the newest refresh token still gives its successor. */
+      readonly replay: number;
+    };
+    /** Whether a session without a key is accepted. */
+    readonly allowPlain: boolean;
+    /** Seconds a device token lives. */
+    readonly device: number;
+  };
+  readonly password: {
+    readonly minLength: number;
+    /** Failures in a minute for one user from one address. */
+    readonly perAddress: { readonly limit: number; readonly window: number };
+    /** Failures for one user, then a lock that doubles. */
+    readonly perUser: LockPolicy;
+    /** Failures of one known device of a user, then a lock that doubles. */
+    readonly perDevice: LockPolicy;
+    /** How many password checks may wait for a free core. */
+    readonly queue: number;
+  };
+  readonly revocation: {
+    /** Seconds between polls. */
+    readonly poll: number;
+    /** Seconds after which a node must poll before it answers. */
+    readonly stale: number;
+    /** Seconds of database time that polls overlap, so that a late commit is seen. */
+    readonly overlap: number;
+  };
+  readonly keys: {
+    /** Seconds a signing key is used. */
+    readonly life: number;
+    /** Seconds a key is published before it is used. */
+    readonly lead: number;
+  };
+  /** Seconds a DPoP nonce is handed out; it is accepted for one such span more. */
+  readonly dpopNonce: number;
+  readonly http: {
+    readonly bodyLimit: number;
+    readonly headersTimeout: number;
+    readonly requestTimeout: number;
+    /** Seconds a shutdown waits for what is in flight. */
+    readonly grace: number;
+  };
+  readonly journal: {
+    /** Seconds between seals. */
+    readonly seal: number;
+    /** Seconds between signed checkpoints. */
+    readonly checkpoint: number;
+  };
+}
+
+export interface SessionLife {
+  /** Seconds without use after which the session ends. */
+  readonly idle: number;
+  /** Seconds after which it ends in any case. */
+  readonly absolute: number;
+}
+
+export interface LockPolicy {
+  readonly limit: number;
+  /** Seconds of the first lock. */
+  readonly lock: number;
+  readonly maxLock: number;
+  /** Seconds after the last failure when everything is forgotten. */
+  readonly window: number;
+}
+
+/** What a tenant may set for itself: to be stricter or more patient than the deployment. */
+export interface TenantPolicy {
+  readonly tokens?: { readonly workerAccess?: number; readonly citizenAccess?: number };
+  readonly sessions?: {
+    readonly bound?: Partial<SessionLife>;
+    readonly plain?: Partial<SessionLife>;
+    readonly allowPlain?: boolean;
+  };
+  readonly password?: { readonly minLength?: number };
+}
+
+const minute = 60;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+export const defaultPolicy: Policy = {
+  tokens: { workerAccess: 10 * minute, citizenAccess: 30 * minute, skew: 60, cacheSize: 50_000 },
+  sessions: {
+    bound: { idle: 35 * day, absolute: 90 * day },
+    plain: { idle: 14 * day, absolute: 30 * day, replay: 30 },
+    allowPlain: true,
+    device: 180 * day,
+  },
+  password: {
+    minLength: 15,
+    perAddress: { limit: 5, window: minute },
+    perUser: { limit: 10, lock: 30, maxLock: hour, window: day },
+    perDevice: { limit: 10, lock: 30, maxLock: hour, window: day },
+    queue: 64,
+  },
+  revocation: { poll: 1, stale: 4, overlap: 60 },
+  keys: { life: 90 * day, lead: 10 * minute },
+  dpopNonce: 5 * minute,
+  http: { bodyLimit: 16 * 1024, headersTimeout: 10, requestTimeout: 15, grace: 20 },
+  journal: { seal: 1, checkpoint: minute },
+};

@@ -1,0 +1,37 @@
+import type { Kysely, RawBuilder } from "kysely";
+import type { Database } from "./schema.ts";
+
+export type DatabaseKind = "sqlite" | "postgres";
+
+/** Where a query runs: the pool, or one transaction. */
+export interface Queries {
+  readonly db: Kysely<Database>;
+  /** The database's clock in milliseconds, as an expression for use inside a statement. */
+  readonly now: RawBuilder<number>;
+  readonly kind: DatabaseKind;
+}
+
+export interface Store extends Queries {
+  /**
+   * Runs `work` in one transaction. Inside it use only the handle it is given and await nothing else: on SQLite the
+   * whole process shares one connection.
+   */
+  transaction<T>(work: (tx: Queries) => Promise<T>): Promise<T>;
+  /** Brings the schema up to date; safe while other nodes do the same. */
+  migrate(): Promise<void>;
+  /** Rejects when the database does not answer. */
+  ping(): Promise<void>;
+  /**
+   * Calls back when another node says that something named `topic` changed. Only a hint that hastens the next poll:
+   * it may be lost. Returns a function that stops it.
+   */
+  onHint(topic: string, heard: () => void): () => void;
+  /** Tells the other nodes, when the transaction commits. */
+  hint(tx: Queries, topic: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The database does not answer, is full, or is locked by another for too long: a 503, never a verdict. */
+export class StoreUnavailable extends Error {
+  override readonly name = "StoreUnavailable";
+}
