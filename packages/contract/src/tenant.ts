@@ -1,8 +1,10 @@
 import { type Static, Type } from "typebox";
 import { component, literals, ref, strictObject } from "./schema.ts";
 
+export const tenantIdPattern = "^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$";
+
 export const TenantId = Type.String({
-  pattern: "^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$",
+  pattern: tenantIdPattern,
   description: "Lower-case letters, digits and hyphens.",
 });
 

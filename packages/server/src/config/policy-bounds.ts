@@ -1,0 +1,54 @@
+import type { Bounds } from "./bounds.ts";
+
+const minute = 60;
+const hour = 60 * minute;
+const day = 24 * hour;
+const year = 365 * day;
+
+const range = (min: number, max: number) => ({ min, max });
+
+const accessLife = { workerAccess: range(minute, hour), citizenAccess: range(minute, 2 * hour) };
+const sessionLife = { idle: range(5 * minute, year), absolute: range(5 * minute, year) };
+/** Never below 15 while the password is the only factor; never above 64, which everyone may rely on being accepted. */
+const minLength = range(15, 64);
+const lock = {
+  limit: range(1, 1000),
+  lock: range(1, day),
+  maxLock: range(1, 7 * day),
+  window: range(minute, 30 * day),
+};
+
+/** How far a deployment may move each number of `Policy`: far enough to fit, not so far that a promise breaks. */
+export const policyBounds = {
+  tokens: { ...accessLife, skew: range(0, 60), cacheSize: range(0, 5_000_000) },
+  sessions: {
+    bound: sessionLife,
+    plain: { ...sessionLife, replay: range(0, 5 * minute) },
+    allowPlain: "flag",
+    device: range(hour, 5 * year),
+  },
+  password: {
+    minLength,
+    perAddress: { limit: range(1, 1000), window: range(1, day) },
+    perUser: lock,
+    perDevice: lock,
+    queue: range(1, 10_000),
+  },
+  revocation: { poll: range(1, 2), stale: range(2, 4), overlap: range(5, hour) },
+  keys: { life: range(hour, 2 * year), lead: range(10, day) },
+  dpopNonce: range(10, hour),
+  http: {
+    bodyLimit: range(1024, 1024 * 1024),
+    headersTimeout: range(1, 5 * minute),
+    requestTimeout: range(1, 10 * minute),
+    grace: range(0, 10 * minute),
+  },
+  journal: { seal: range(1, minute), checkpoint: range(1, hour) },
+} as const satisfies Bounds;
+
+/** How far a tenant may move its own numbers, the `TenantPolicy`. */
+export const tenantPolicyBounds = {
+  tokens: accessLife,
+  sessions: { bound: sessionLife, plain: sessionLife, allowPlain: "flag" },
+  password: { minLength },
+} as const satisfies Bounds;
