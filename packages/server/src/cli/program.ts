@@ -1,0 +1,74 @@
+import { Command, CommanderError } from "commander";
+import { ConfigError } from "../config/config-error.ts";
+import { Fault } from "../fault.ts";
+import { StoreUnavailable } from "../store/store.ts";
+import { KeyVaultError } from "../tokens/key-vault.ts";
+import { serverVersion } from "../version.ts";
+import { addBackupCommand } from "./backup.ts";
+import { type CliContext, CliFailure } from "./context.ts";
+import { addDoctorCommand } from "./doctor.ts";
+import { addInitCommand } from "./init.ts";
+import { addJournalCommands } from "./journal.ts";
+import { addKeysCommands } from "./keys.ts";
+import { addRestoreCommand } from "./restore.ts";
+import { addSecretCommands } from "./secret.ts";
+import { addServeCommand } from "./serve.ts";
+import { addSessionsCommands } from "./sessions.ts";
+import { addTenantCommands } from "./tenant.ts";
+import { addUserCommands } from "./user.ts";
+
+/** The whole command line. Building it opens nothing. */
+export function createProgram(cli: CliContext): Command {
+  const program = new Command("fieldgate")
+    .description("Fieldgate signs in field workers and citizens, and gives each a token that later calls use.")
+    .version(serverVersion, "-V, --version")
+    .helpCommand("help [command]", "show the help of a command")
+    .showHelpAfterError("(add --help for the ways to use it)")
+    .configureOutput({
+      writeOut: (text) => void cli.stdout.write(text),
+      writeErr: (text) => void cli.stderr.write(text),
+    })
+    .exitOverride();
+  program.commandsGroup("Start:");
+  addInitCommand(program, cli);
+  addServeCommand(program, cli);
+  addDoctorCommand(program, cli);
+  program.commandsGroup("People:");
+  addTenantCommands(program, cli);
+  addUserCommands(program, cli);
+  addSessionsCommands(program, cli);
+  program.commandsGroup("Keys and records:");
+  addKeysCommands(program, cli);
+  addSecretCommands(program, cli);
+  addJournalCommands(program, cli);
+  addBackupCommand(program, cli);
+  addRestoreCommand(program, cli);
+  return program;
+}
+
+/** Runs one command line; every mistake ends as a sentence on stderr and an exit code. */
+export async function runCommandLine(args: readonly string[], cli: CliContext): Promise<void> {
+  try {
+    await createProgram(cli).parseAsync(args, { from: "user" });
+  } catch (error) {
+    const { sentence, exitCode } = explain(error);
+    if (sentence !== "") cli.stderr.write(`${sentence}\n`);
+    cli.exitCode = exitCode;
+  }
+}
+
+function explain(error: unknown): { sentence: string; exitCode: 0 | 1 | 2 } {
+  // Commander has written its own sentence already; help and version are no mistakes.
+  if (error instanceof CommanderError) return { sentence: "", exitCode: error.exitCode === 0 ? 0 : 2 };
+  if (error instanceof ConfigError) return { sentence: error.message, exitCode: 2 };
+  if (error instanceof CliFailure) return { sentence: `error: ${error.message}`, exitCode: error.exitCode };
+  if (error instanceof Fault || error instanceof KeyVaultError) {
+    return { sentence: `error: ${error.message}`, exitCode: 1 };
+  }
+  if (error instanceof StoreUnavailable) {
+    const cause = error.cause instanceof Error ? ` (${error.cause.message})` : "";
+    return { sentence: `error: The database does not answer: ${error.message}${cause}`, exitCode: 1 };
+  }
+  const told = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return { sentence: `error: Something unexpected happened. Please report this:\n${told}`, exitCode: 1 };
+}
