@@ -77,6 +77,24 @@ export async function findWorkerById(q: Queries, tenantId: string, id: string): 
   return row ? toWorker(row) : null;
 }
 
+/**
+ * Whether the credential that was checked is still the current one. Until the transaction ends nobody can change it, so
+ * that a sign-in and a change of password at the same moment leave no session behind.
+ */
+export async function credentialStillHolds(tx: Queries, worker: Worker): Promise<boolean> {
+  let query = tx.db
+    .selectFrom("workers")
+    .innerJoin("tenants", "tenants.id", "workers.tenant_id")
+    .select("workers.id")
+    .where("workers.id", "=", worker.id)
+    .where("workers.credential_version", "=", worker.credentialVersion)
+    .where("workers.disabled_at", "is", null)
+    .where("tenants.disabled_at", "is", null);
+  // SQLite runs one writer at a time and needs no lock.
+  if (tx.kind === "postgres") query = query.forShare();
+  return (await query.executeTakeFirst()) !== undefined;
+}
+
 export async function listWorkers(q: Queries, tenantId: string): Promise<Worker[]> {
   const rows = await q.db
     .selectFrom("workers")

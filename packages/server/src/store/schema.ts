@@ -82,7 +82,6 @@ export interface DeviceTable {
   id: string;
   tenant_id: string;
   user_id: string;
-  key_id: string;
   created_at: number;
   expires_at: number;
 }
@@ -95,6 +94,8 @@ export interface BudgetTable {
   reserved: number;
   failed: number;
   locked_until: number;
+  /** Until when attempts under way count: one that a crash cut off must not count for ever. */
+  inflight_until: number;
   expires_at: number;
 }
 

@@ -23,11 +23,9 @@ export interface Store extends Queries {
   ping(): Promise<void>;
   /**
    * Calls back when another node says that something named `topic` changed. Only a hint that hastens the next poll:
-   * it may be lost. Returns a function that stops it.
+   * it may be lost. `sendHint` in `hint.ts` sends them. Returns a function that stops it.
    */
   onHint(topic: string, heard: () => void): () => void;
-  /** Tells the other nodes, when the transaction commits. */
-  hint(tx: Queries, topic: string): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -1,0 +1,144 @@
+import type { Session } from "@fieldgate/contract";
+import type { Policy } from "../config/policy.ts";
+import { Fault } from "../fault.ts";
+import { deploymentTenant } from "../journal/event.ts";
+import { recordEvent } from "../journal/record.ts";
+import { findWorker, foldUsername, storeRehash, type Worker } from "../people/workers.ts";
+import type { Services } from "../services.ts";
+import { type Budget, releaseAttempt, settleFailure, settleSuccess } from "../store/budgets.ts";
+import { isKnownDevice } from "../store/devices.ts";
+import type { SessionRecord } from "../store/sessions.ts";
+import { deviceIdOf, isGenuineDevice } from "../tokens/device-token.ts";
+import type { DpopProof } from "../tokens/dpop-proof.ts";
+import { networkMark } from "../tokens/index-key.ts";
+import { takeAttempt } from "./attempt.ts";
+import { networkOf } from "./network.ts";
+import { passwordBudgets } from "./password-budgets.ts";
+import { sessionAnswer } from "./session-answer.ts";
+import { startWorkerSession } from "./start-session.ts";
+
+export interface PasswordSignIn {
+  /** It need not exist: an unknown tenant answers like an unknown user. */
+  readonly tenantId: string;
+  readonly username: string;
+  readonly password: string;
+  readonly address: string;
+  readonly deviceToken: string | null;
+  readonly proof: DpopProof | null;
+}
+
+const mostPasswordBytes = 1024;
+
+/** Signs a worker in. Whoever it is and whatever is wrong, a refusal takes the same steps and says the same. */
+export async function signInWithPassword(services: Services, request: PasswordSignIn): Promise<Session> {
+  const { store, hasher, keyring, tenants } = services;
+  if (Buffer.byteLength(request.password) > mostPasswordBytes) {
+    throw new Fault("invalid_request", { field: "password", message: "password is longer than 1,024 bytes." });
+  }
+  const tenant = await tenants.find(request.tenantId);
+  const policy = await tenants.policy(request.tenantId);
+  if (!request.proof && !policy.sessions.allowPlain) throw new Fault("dpop_required");
+
+  const worker = await findWorker(store, request.tenantId, request.username);
+  const deviceId = await knownDevice(services, request, worker);
+  const indexKey = keyring.mac("index").secret;
+  const attempt: Attempt = {
+    tenantId: tenant ? tenant.id : deploymentTenant,
+    worker,
+    deviceId,
+    policy,
+    mark: networkMark(indexKey, networkOf(request.address)),
+    budgets: passwordBudgets(indexKey, policy.password, {
+      tenantId: tenant ? tenant.id : deploymentTenant,
+      usernameKey: foldUsername(request.username),
+      network: networkOf(request.address),
+      deviceId,
+    }),
+  };
+
+  await takeAttempt(services, attempt.budgets);
+  const usable = worker && worker.disabledAt === null && tenant?.disabledAt === null ? worker : null;
+  const session = await releasedOnError(services, attempt, async () => {
+    const matches = await hasher.verify(usable?.passwordHash ?? null, request.password);
+    return usable && matches ? storeSignIn(services, attempt, usable, request.proof) : null;
+  });
+  if (!session || !usable) {
+    await storeFailure(services, attempt);
+    throw new Fault("invalid_credentials");
+  }
+  await upgradeHash(services, usable, request.password);
+  return sessionAnswer(services, session);
+}
+
+interface Attempt {
+  readonly tenantId: string;
+  readonly worker: Worker | null;
+  readonly deviceId: string | null;
+  readonly policy: Policy;
+  readonly mark: string;
+  readonly budgets: readonly Budget[];
+}
+
+/** The device of this account that the request proves to come from. */
+async function knownDevice(services: Services, request: PasswordSignIn, worker: Worker | null): Promise<string | null> {
+  const deviceId = request.deviceToken && deviceIdOf(request.deviceToken);
+  if (!deviceId || !request.deviceToken) return null;
+  if (!isGenuineDevice(services.keyring.mac("device").secret, deviceId, request.deviceToken)) return null;
+  const known = await isKnownDevice(services.store, request.tenantId, worker?.id ?? "", deviceId);
+  return known ? deviceId : null;
+}
+
+/** An attempt that came to no verdict does not count. If even giving it back fails, it stops counting by itself soon. */
+async function releasedOnError<T>(services: Services, attempt: Attempt, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    await releaseAttempt(services.store, attempt.budgets).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Null when the credential changed while it was being checked. */
+async function storeSignIn(
+  services: Services,
+  { budgets, deviceId, policy, mark }: Attempt,
+  worker: Worker,
+  proof: DpopProof | null,
+): Promise<SessionRecord | null> {
+  return services.store.transaction(async (tx) => {
+    const session = await startWorkerSession(services, tx, {
+      worker,
+      provider: "password",
+      amr: ["pwd"],
+      acr: "substantial",
+      proof,
+      deviceId,
+      policy,
+    });
+    if (!session) return null;
+    await settleSuccess(tx, budgets);
+    await recordEvent(tx, {
+      tenantId: worker.tenantId,
+      type: "login.succeeded",
+      subject: worker.id,
+      sessionId: session.id,
+      data: { way: "password", bound: proof !== null, network: mark },
+    });
+    return session;
+  });
+}
+
+async function storeFailure({ store }: Services, { tenantId, worker, budgets, mark }: Attempt): Promise<void> {
+  await store.transaction(async (tx) => {
+    const closed = await settleFailure(tx, budgets);
+    const event = { tenantId, subject: worker?.id, data: { way: "password", network: mark } };
+    await recordEvent(tx, { ...event, type: "login.failed" });
+    if (closed) await recordEvent(tx, { ...event, type: "login.blocked" });
+  });
+}
+
+async function upgradeHash({ store, hasher }: Services, worker: Worker, password: string): Promise<void> {
+  if (worker.passwordHash === null || !hasher.needsUpgrade(worker.passwordHash)) return;
+  const stronger = await hasher.hash(password);
+  await store.transaction((tx) => storeRehash(tx, worker, stronger));
+}

@@ -1,0 +1,44 @@
+import type { Clock } from "../clock.ts";
+import type { Policy } from "../config/policy.ts";
+import type { Store } from "../store/store.ts";
+import { tenantPolicy } from "./tenant-policy.ts";
+import { findTenant, findTenantIdByHost, type Tenant } from "./tenants.ts";
+
+/** The tenants as requests need them: each read at most once a second, whoever asks. */
+export interface TenantDirectory {
+  find(id: string): Promise<Tenant | null>;
+  findIdByHost(host: string): Promise<string | null>;
+  /** The numbers that hold for a tenant; the deployment's own where there is no such tenant. */
+  policy(id: string): Promise<Policy>;
+}
+
+const keepMs = 1000;
+const mostKept = 10_000;
+
+export function createTenantDirectory(store: Store, clock: Clock, policy: Policy): TenantDirectory {
+  const tenants = memoise(clock, (id) => findTenant(store, id));
+  const hosts = memoise(clock, (host) => findTenantIdByHost(store, host));
+  return {
+    find: tenants,
+    findIdByHost: hosts,
+    async policy(id) {
+      const tenant = await tenants(id);
+      return tenant ? tenantPolicy(policy, tenant.settings.policy) : policy;
+    },
+  };
+}
+
+/** Remembers what was found, not what was missing: a tenant that was just added is there at once. */
+function memoise<Value>(clock: Clock, read: (key: string) => Promise<Value | null>) {
+  const kept = new Map<string, { readonly value: Value; readonly until: number }>();
+  return async (key: string): Promise<Value | null> => {
+    const known = kept.get(key);
+    if (known && known.until > clock.monotonic()) return known.value;
+    const until = clock.monotonic() + keepMs;
+    const value = await read(key);
+    if (kept.size >= mostKept) kept.clear();
+    if (value === null) kept.delete(key);
+    else kept.set(key, { value, until });
+    return value;
+  };
+}

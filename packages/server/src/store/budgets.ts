@@ -1,0 +1,145 @@
+import { sql } from "kysely";
+import type { Queries, Store } from "./store.ts";
+
+/**
+ * How often something may fail. An attempt is reserved before anything is compared, so that parallel guesses cannot
+ * outrun the count, and settled afterwards.
+ */
+export interface Budget {
+  readonly key: string;
+  /** Whose budget it is: see `BudgetTable`. */
+  readonly subject: string;
+  readonly limit: number;
+  /** Seconds until failures are forgotten: from the first one, or with a lock from the last. */
+  readonly window: number;
+  /** With a lock each failure at or over the limit closes the budget for a time that doubles. */
+  readonly lock?: { readonly first: number; readonly longest: number };
+}
+
+export type Reservation =
+  | { readonly granted: true }
+  /** `settling`: only attempts under way stand in the way; asking again in a moment makes sense. */
+  | { readonly granted: false; readonly settling: boolean; readonly retryAfter: number };
+
+/** Attempts under way count for this long; a crash in between must not close a budget for ever. */
+const inflightMs = 30_000;
+
+class Refused extends Error {
+  readonly budget: Budget;
+  constructor(budget: Budget) {
+    super("over budget");
+    this.budget = budget;
+  }
+}
+
+/** Reserves an attempt in every budget, or in none. */
+export async function reserveAttempt(store: Store, budgets: readonly Budget[]): Promise<Reservation> {
+  // One order for everyone: two attempts that share two budgets must not wait for each other.
+  const ordered = [...budgets].sort((a, b) => (a.key < b.key ? -1 : 1));
+  try {
+    await store.transaction(async (tx) => {
+      for (const budget of ordered) if (!(await reserve(tx, budget))) throw new Refused(budget);
+    });
+    return { granted: true };
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    return whyRefused(store, error.budget);
+  }
+}
+
+async function reserve(tx: Queries, { key, subject, limit, window, lock }: Budget): Promise<boolean> {
+  const now = tx.now;
+  const windowMs = window * 1000;
+  const expired = sql`budgets.expires_at <= ${now}`;
+  const counted = sql`CASE WHEN budgets.inflight_until <= ${now} THEN budgets.failed ELSE budgets.reserved END`;
+  // Past the limit a lock lets one attempt through each time it opens.
+  const allowed = lock
+    ? sql`CASE WHEN budgets.failed >= ${limit} THEN budgets.failed + 1 ELSE ${limit} END`
+    : sql`${limit}`;
+  const { rows } = await sql`
+    INSERT INTO budgets (key, subject, reserved, failed, locked_until, inflight_until, expires_at)
+    VALUES (${key}, ${subject}, 1, 0, 0, ${now} + ${inflightMs}, ${now} + ${windowMs})
+    ON CONFLICT (key) DO UPDATE SET
+      reserved = CASE WHEN ${expired} THEN 1 ELSE ${counted} + 1 END,
+      failed = CASE WHEN ${expired} THEN 0 ELSE budgets.failed END,
+      locked_until = CASE WHEN ${expired} THEN 0 ELSE budgets.locked_until END,
+      inflight_until = ${now} + ${inflightMs},
+      expires_at = CASE WHEN ${expired} THEN ${now} + ${windowMs} ELSE budgets.expires_at END
+    WHERE ${expired} OR (budgets.locked_until <= ${now} AND ${counted} < ${allowed})
+    RETURNING reserved`.execute(tx.db);
+  return rows.length === 1;
+}
+
+async function whyRefused(q: Queries, { key, limit }: Budget): Promise<Reservation> {
+  const row = await q.db
+    .selectFrom("budgets")
+    .select(["failed", "locked_until", "expires_at", q.now.as("now")])
+    .where("key", "=", key)
+    .executeTakeFirst();
+  // The row may have gone, or opened, since it refused.
+  if (!row) return { granted: false, settling: true, retryAfter: 1 };
+  const opensAt = row.locked_until > row.now ? row.locked_until : row.failed >= limit ? row.expires_at : null;
+  return {
+    granted: false,
+    settling: opensAt === null || opensAt <= row.now,
+    retryAfter: Math.max(1, Math.ceil(((opensAt ?? row.now) - row.now) / 1000)),
+  };
+}
+
+/** The attempt failed: it stays counted, and over the limit the lock closes. True when a lock is closed now. */
+export async function settleFailure(tx: Queries, budgets: readonly Budget[]): Promise<boolean> {
+  let closed = false;
+  for (const { key, limit, window, lock } of budgets) {
+    const failed = sql<number>`failed + 1`;
+    const update = tx.db.updateTable("budgets").where("key", "=", key);
+    if (!lock) {
+      await update.set({ failed }).execute();
+      continue;
+    }
+    const until = sql<number>`${tx.now} + ${lockMs(lock, limit)}`;
+    const row = await update
+      .set({
+        failed,
+        locked_until: sql<number>`CASE WHEN failed + 1 >= ${limit} THEN ${until} ELSE locked_until END`,
+        expires_at: sql<number>`${tx.now} + ${window * 1000}`,
+      })
+      .returning("failed")
+      .executeTakeFirst();
+    closed ||= row !== undefined && row.failed >= limit;
+  }
+  return closed;
+}
+
+/** `first * 2^(failures over the limit)`, at most `longest`; spelt out, because SQLite may lack `power()`. */
+function lockMs(lock: { readonly first: number; readonly longest: number }, limit: number) {
+  const steps = Math.ceil(Math.log2(lock.longest / lock.first));
+  const cases = Array.from({ length: steps }, (_, over) => {
+    return sql`WHEN failed + 1 <= ${limit + over} THEN ${Math.min(lock.first * 2 ** over, lock.longest) * 1000}`;
+  });
+  return sql<number>`CASE ${sql.join(cases, sql` `)} ELSE ${lock.longest * 1000} END`;
+}
+
+/** The attempt succeeded: a lock's failures are forgotten, a window's stay until it ends. */
+export async function settleSuccess(tx: Queries, budgets: readonly Budget[]): Promise<void> {
+  for (const { key, lock } of budgets) {
+    const release = tx.db.updateTable("budgets").where("key", "=", key);
+    if (!lock) {
+      await release.set({ reserved: sql<number>`reserved - 1` }).execute();
+      continue;
+    }
+    await release.set({ reserved: sql<number>`reserved - failed - 1`, failed: 0, locked_until: 0 }).execute();
+  }
+}
+
+/** The attempt came to no verdict, such as in an outage: it does not count. */
+export async function releaseAttempt(tx: Queries, budgets: readonly Budget[]): Promise<void> {
+  for (const { key } of budgets) {
+    await tx.db.updateTable("budgets").set({ reserved: sql<number>`reserved - 1` }).where("key", "=", key).execute();
+  }
+}
+
+/** Forgets everything that is held against someone. */
+export async function clearSubject(tx: Queries, subject: string): Promise<number> {
+  const result = await tx.db.deleteFrom("budgets").where("subject", "=", subject).executeTakeFirst();
+  return Number(result.numDeletedRows);
+}

@@ -1,0 +1,35 @@
+import { sql } from "kysely";
+import type { Queries } from "./store.ts";
+
+/** Whether this device belongs to the account and has not been forgotten. */
+export async function isKnownDevice(q: Queries, tenantId: string, userId: string, deviceId: string): Promise<boolean> {
+  const row = await q.db
+    .selectFrom("devices")
+    .select("id")
+    .where("id", "=", deviceId)
+    .where("tenant_id", "=", tenantId)
+    .where("user_id", "=", userId)
+    .where("expires_at", ">", q.now)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Remembers a device of an account, or remembers it for longer. */
+export async function rememberDevice(
+  tx: Queries,
+  device: { readonly id: string; readonly tenantId: string; readonly userId: string },
+  lifeSeconds: number,
+): Promise<void> {
+  const expiresAt = sql<number>`${tx.now} + ${lifeSeconds * 1000}`;
+  await tx.db
+    .insertInto("devices")
+    .values({
+      id: device.id,
+      tenant_id: device.tenantId,
+      user_id: device.userId,
+      created_at: tx.now,
+      expires_at: expiresAt,
+    })
+    .onConflict((conflict) => conflict.column("id").doUpdateSet({ expires_at: expiresAt }))
+    .execute();
+}

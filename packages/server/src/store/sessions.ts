@@ -1,0 +1,243 @@
+import type { UserKind } from "@fieldgate/contract";
+import { type Selectable, sql } from "kysely";
+import { recordEvent } from "../journal/record.ts";
+import { sendHint } from "./hint.ts";
+import type { SessionTable } from "./schema.ts";
+import type { Queries } from "./store.ts";
+
+/** A signed-in person on one device; also the family of its refresh tokens. */
+export interface SessionRecord {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly userId: string;
+  readonly kind: UserKind;
+  readonly username: string;
+  readonly provider: string;
+  readonly amr: readonly string[];
+  readonly acr: string;
+  readonly scope: string;
+  readonly entityId: string | null;
+  readonly deviceId: string | null;
+  readonly refreshKeyId: string | null;
+  readonly counter: number;
+  readonly jkt: string | null;
+  readonly createdAt: number;
+  readonly rotatedAt: number;
+  readonly expiresAt: number;
+  readonly absoluteExpiresAt: number;
+  readonly revokedAt: number | null;
+  readonly revokedReason: string | null;
+}
+
+export type EndReason =
+  | "logout"
+  | "reuse"
+  | "ended_by_admin"
+  | "user_disabled"
+  | "tenant_disabled"
+  | "password_changed"
+  | "restored";
+
+export interface NewSession
+  extends Pick<
+    SessionRecord,
+    | "id"
+    | "tenantId"
+    | "userId"
+    | "kind"
+    | "username"
+    | "provider"
+    | "amr"
+    | "acr"
+    | "scope"
+    | "entityId"
+    | "deviceId"
+    | "refreshKeyId"
+    | "jkt"
+  > {
+  readonly headHash: string | null;
+  readonly idleSeconds: number;
+  readonly absoluteSeconds: number;
+}
+
+/** Changed whenever a session is ended: nodes then look at once. */
+export const revocationsTopic = "revocations";
+
+export function toSession(row: Selectable<SessionTable>): SessionRecord {
+  return {
+    id: row.id,
+    tenantId: row.tenant_id,
+    userId: row.user_id,
+    kind: row.kind as UserKind,
+    username: row.username,
+    provider: row.provider,
+    amr: JSON.parse(row.amr) as string[],
+    acr: row.acr,
+    scope: row.scope,
+    entityId: row.entity_id,
+    deviceId: row.device_id,
+    refreshKeyId: row.refresh_key_id,
+    counter: row.counter,
+    jkt: row.jkt,
+    createdAt: row.created_at,
+    rotatedAt: row.rotated_at,
+    expiresAt: row.expires_at,
+    absoluteExpiresAt: row.absolute_expires_at,
+    revokedAt: row.revoked_at,
+    revokedReason: row.revoked_reason,
+  };
+}
+
+export async function insertSession(tx: Queries, session: NewSession): Promise<SessionRecord> {
+  const row = await tx.db
+    .insertInto("sessions")
+    .values((eb) => ({
+      id: session.id,
+      tenant_id: session.tenantId,
+      user_id: session.userId,
+      kind: session.kind,
+      username: session.username,
+      provider: session.provider,
+      amr: JSON.stringify(session.amr),
+      acr: session.acr,
+      scope: session.scope,
+      entity_id: session.entityId,
+      device_id: session.deviceId,
+      refresh_key_id: session.refreshKeyId,
+      counter: 0,
+      head_hash: session.headHash,
+      parent_hash: null,
+      jkt: session.jkt,
+      created_at: tx.now,
+      rotated_at: tx.now,
+      idle_ms: session.idleSeconds * 1000,
+      expires_at: eb(tx.now, "+", Math.min(session.idleSeconds, session.absoluteSeconds) * 1000),
+      absolute_expires_at: eb(tx.now, "+", session.absoluteSeconds * 1000),
+      revoked_at: null,
+      revoked_reason: null,
+    }))
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  return toSession(row);
+}
+
+/** A session together with the database's time at which it was read. */
+export interface SessionAtTime {
+  readonly session: SessionRecord;
+  readonly now: number;
+}
+
+export async function findSession(q: Queries, id: string): Promise<SessionAtTime | null> {
+  const row = await q.db
+    .selectFrom("sessions")
+    .selectAll()
+    .select(q.now.as("now"))
+    .where("id", "=", id)
+    .executeTakeFirst();
+  return row ? { session: toSession(row), now: row.now } : null;
+}
+
+/** The session whose newest refresh token, or that one's parent, has this hash. */
+export async function findSessionByTokenHash(q: Queries, hash: string): Promise<SessionRecord | null> {
+  const row = await q.db
+    .selectFrom("sessions")
+    .selectAll()
+    .where((eb) => eb.or([eb("head_hash", "=", hash), eb("parent_hash", "=", hash)]))
+    .executeTakeFirst();
+  return row ? toSession(row) : null;
+}
+
+export interface Rotation {
+  readonly id: string;
+  /** The counter of the token that was presented. */
+  readonly presented: number;
+  readonly presentedHash: string;
+  readonly nextHash: string;
+  /**
+   * Accept a genuine token that is ahead of the row: after a fail-over or a restore that lost the last rotations, an
+   * honest client is not logged out. Only for bound sessions, whose tokens are worth nothing to others.
+   */
+  readonly catchUp: boolean;
+}
+
+/** Moves the family on by one, if the presented token is still its head and the session still lives. */
+export async function rotateSession(tx: Queries, rotation: Rotation): Promise<SessionRecord | null> {
+  const next = rotation.presented + 1;
+  const row = await tx.db
+    .updateTable("sessions")
+    .set({
+      counter: next,
+      head_hash: rotation.nextHash,
+      parent_hash: rotation.presentedHash,
+      rotated_at: tx.now,
+      expires_at: sql<number>`CASE WHEN ${tx.now} + idle_ms < absolute_expires_at
+        THEN ${tx.now} + idle_ms ELSE absolute_expires_at END`,
+    })
+    .where("id", "=", rotation.id)
+    .where("counter", rotation.catchUp ? "<=" : "=", rotation.presented)
+    .where("revoked_at", "is", null)
+    .where("expires_at", ">", tx.now)
+    .returningAll()
+    .executeTakeFirst();
+  return row ? toSession(row) : null;
+}
+
+/** The living sessions of a tenant or of one of its people, newest first. */
+export async function listSessions(
+  q: Queries,
+  filter: { readonly tenantId: string; readonly userId?: string },
+): Promise<SessionRecord[]> {
+  let query = q.db
+    .selectFrom("sessions")
+    .selectAll()
+    .where("tenant_id", "=", filter.tenantId)
+    .where("revoked_at", "is", null)
+    .where("expires_at", ">", q.now);
+  if (filter.userId !== undefined) query = query.where("user_id", "=", filter.userId);
+  return (await query.orderBy("created_at", "desc").orderBy("id").execute()).map(toSession);
+}
+
+export interface SessionChoice {
+  readonly tenantId: string;
+  readonly userId?: string | undefined;
+  readonly sessionId?: string | undefined;
+}
+
+/** Ends the living sessions chosen, for good, and returns their ids. Other nodes see it within seconds. */
+export async function endSessions(tx: Queries, choice: SessionChoice, reason: EndReason): Promise<string[]> {
+  let query = tx.db
+    .updateTable("sessions")
+    .set({ revoked_at: tx.now, revoked_reason: reason })
+    .where("tenant_id", "=", choice.tenantId)
+    .where("revoked_at", "is", null);
+  if (choice.userId !== undefined) query = query.where("user_id", "=", choice.userId);
+  if (choice.sessionId !== undefined) query = query.where("id", "=", choice.sessionId);
+  const ended = await query.returning(["id", "user_id"]).execute();
+  if (ended.length === 0) return [];
+
+  const [only] = ended.length === 1 ? ended : [];
+  await recordEvent(tx, {
+    tenantId: choice.tenantId,
+    type: "session.ended",
+    subject: only?.user_id ?? choice.userId,
+    sessionId: only?.id,
+    data: { reason, count: ended.length },
+  });
+  await sendHint(tx, revocationsTopic);
+  return ended.map((row) => row.id);
+}
+
+export interface Revocation {
+  readonly id: string;
+  readonly revokedAt: number;
+}
+
+export async function listRevocations(q: Queries, since: number): Promise<Revocation[]> {
+  const rows = await q.db
+    .selectFrom("sessions")
+    .select(["id", "revoked_at"])
+    .where("revoked_at", ">", since)
+    .orderBy("revoked_at")
+    .execute();
+  return rows.map((row) => ({ id: row.id, revokedAt: row.revoked_at ?? 0 }));
+}

@@ -1,0 +1,83 @@
+import { randomUUID } from "node:crypto";
+import type { AccessTokenClaims } from "@fieldgate/contract";
+import { type JWTPayload, errors as joseErrors, jwtVerify, SignJWT } from "jose";
+import type { Clock } from "../clock.ts";
+import { Fault } from "../fault.ts";
+import type { Keyring } from "./keyring.ts";
+
+/** The header `typ` of our access tokens (RFC 9068): no other token of ours has it. */
+const typ = "at+jwt";
+const alg = "ES256";
+
+export interface AccessTokenSettings {
+  readonly issuer: string;
+  readonly audience: string;
+  /** Seconds our clocks may differ. */
+  readonly skew: number;
+}
+
+export type AccessTokenGrant = Pick<
+  AccessTokenClaims,
+  "sub" | "sid" | "tenantId" | "scope" | "amr" | "acr" | "entityId"
+>;
+
+export interface AccessTokens {
+  issue(grant: AccessTokenGrant, lifeSeconds: number): Promise<string>;
+  /** Proves signature, form and times. Whether the session still lives is for the caller to ask. */
+  verify(token: string): Promise<AccessTokenClaims>;
+}
+
+export function createAccessTokens(keyring: Keyring, clock: Clock, settings: AccessTokenSettings): AccessTokens {
+  return {
+    async issue(grant, lifeSeconds) {
+      const { kid, privateKey } = keyring.signer();
+      const issuedAt = Math.floor(clock.now() / 1000);
+      const claims = {
+        iss: settings.issuer,
+        aud: settings.audience,
+        ...grant,
+        iat: issuedAt,
+        nbf: issuedAt,
+        exp: issuedAt + lifeSeconds,
+        jti: randomUUID(),
+      } satisfies AccessTokenClaims;
+      return new SignJWT(claims).setProtectedHeader({ alg, typ, kid }).sign(privateKey);
+    },
+
+    async verify(token) {
+      try {
+        const { payload } = await jwtVerify(token, (header) => verifierFor(keyring, header.kid), {
+          algorithms: [alg],
+          typ,
+          issuer: settings.issuer,
+          audience: settings.audience,
+          clockTolerance: settings.skew,
+          currentDate: new Date(clock.now()),
+          requiredClaims: ["sub", "iat", "nbf", "exp", "jti", "sid", "tenantId", "scope", "amr", "acr"],
+        });
+        return demandClaims(payload);
+      } catch (cause) {
+        // jose rejects with its own errors for everything a token can be wrong in; anything else is our own fault.
+        if (cause instanceof joseErrors.JOSEError) throw new Fault("invalid_token", { detail: cause.code, cause });
+        throw cause;
+      }
+    },
+  };
+}
+
+/** `kid` only indexes keys we know; a token that names none, or brings its own, has no key. */
+function verifierFor(keyring: Keyring, kid: string | undefined) {
+  const key = kid === undefined ? undefined : keyring.verifier(kid);
+  if (!key) throw new joseErrors.JWKSNoMatchingKey();
+  return key;
+}
+
+function demandClaims(payload: JWTPayload): AccessTokenClaims {
+  const { sub, sid, tenantId, scope, amr, acr, jti, entityId, aud } = payload;
+  const texts = [sub, sid, tenantId, scope, acr, jti, aud].every((claim) => typeof claim === "string");
+  const list = Array.isArray(amr) && amr.every((method) => typeof method === "string");
+  if (!texts || !list || (entityId !== undefined && typeof entityId !== "string")) {
+    throw new Fault("invalid_token", { detail: "a claim has the wrong type" });
+  }
+  return payload as unknown as AccessTokenClaims;
+}
