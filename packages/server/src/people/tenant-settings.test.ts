@@ -64,7 +64,11 @@ describe("settings are refused, and the field is named", () => {
     ["an unknown type", adapter("saml", {}), "adapters[0].type"],
     ["a type from the prototype", adapter("constructor", {}), "adapters[0].type"],
     ["an unknown part of an adapter", { adapters: [{ type: "otp", fields: {}, x: 1 }] }, "adapters[0].x"],
-    ["a missing field", adapter("oidc_a", { ...oidcB, realm: undefined }), "adapters[0].fields.realm"],
+    [
+      "a missing field",
+      adapter("oidc_b", { authority: oidcB.authority, client_id: "app" }),
+      "adapters[0].fields.realm",
+    ],
     [
       "a missing organization",
       adapter("oidc_a", { authority: oidcA.authority, client_id: "a" }),
