@@ -1,0 +1,22 @@
+import type { Kysely, RawBuilder } from "kysely";
+import type { Database } from "./schema.ts";
+import type { DatabaseKind } from "./store.ts";
+
+/** What differs between the databases, beneath the one `Store`. */
+export interface Backend {
+  readonly kind: DatabaseKind;
+  readonly db: Kysely<Database>;
+  /** The database's clock in milliseconds, `offset` ahead. */
+  now(offset: number): RawBuilder<number>;
+  /** Whether a transaction failed only because of others that ran beside it, so that running it again makes sense. */
+  isCollision(error: unknown): boolean;
+  /** Runs `work` in one transaction that no other node can be in, without the time limits of everyday queries. */
+  exclusively<T>(work: (db: Kysely<unknown>) => Promise<T>): Promise<T>;
+  readonly hints: Hints;
+  close(): Promise<void>;
+}
+
+export interface Hints {
+  on(topic: string, heard: () => void): () => void;
+  close(): Promise<void>;
+}

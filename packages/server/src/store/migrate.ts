@@ -1,0 +1,56 @@
+import { type Kysely, sql } from "kysely";
+import type { Backend } from "./backend.ts";
+import { foundation } from "./migrations/001-foundation.ts";
+import type { DatabaseKind } from "./store.ts";
+
+/** A step of the schema. Once released it never changes: what is wrong with it is put right by the next one. */
+export interface Migration {
+  readonly name: string;
+  up(db: Kysely<unknown>, kind: DatabaseKind): Promise<void>;
+}
+
+/** In the order in which they run; the place in this list, counted from 1, is the version of the schema. */
+export const migrations: readonly Migration[] = [foundation];
+
+interface AppliedMigration {
+  version: number;
+  name: string;
+}
+
+/** Brings the schema up to date, all steps or none. Other nodes that do the same wait, then find nothing to do. */
+export async function migrate(backend: Backend, steps: readonly Migration[] = migrations): Promise<void> {
+  await backend.exclusively(async (untyped) => {
+    const db = untyped.$extendTables<{ schema_migrations: AppliedMigration }>();
+    await sql`create table if not exists schema_migrations (version integer primary key, name text not null)`.execute(
+      db,
+    );
+    const applied = await db.selectFrom("schema_migrations").selectAll().orderBy("version").execute();
+    assertKnown(applied, steps);
+    for (const [index, step] of steps.entries()) {
+      if (index < applied.length) continue;
+      await step.up(untyped, backend.kind);
+      await db
+        .insertInto("schema_migrations")
+        .values({ version: index + 1, name: step.name })
+        .execute();
+    }
+  });
+}
+
+function assertKnown(applied: readonly AppliedMigration[], steps: readonly Migration[]): void {
+  const version = applied.at(-1)?.version ?? 0;
+  if (version > steps.length) {
+    throw new Error(
+      `The database has schema ${version}, made by a newer Fieldgate; this one knows schema ${steps.length} at most. ` +
+        "Start the newer version, or restore a backup that this one made.",
+    );
+  }
+  for (const { version, name } of applied) {
+    const expected = steps[version - 1]?.name;
+    if (name === expected) continue;
+    throw new Error(
+      `Step ${version} of the database's schema is "${name}", but this Fieldgate knows it as "${expected}". ` +
+        "Check that the database address belongs to this deployment.",
+    );
+  }
+}

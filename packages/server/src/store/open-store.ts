@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Kysely, sql } from "kysely";
+import type { Clock } from "../clock.ts";
+import type { DatabaseConfig } from "../config/config.ts";
+import type { Backend } from "./backend.ts";
+import { migrate } from "./migrate.ts";
+import { openPostgres } from "./postgres/open.ts";
+import type { Database } from "./schema.ts";
+import { openSqlite } from "./sqlite/open.ts";
+import { type Queries, type Store, StoreUnavailable } from "./store.ts";
+
+const attempts = 5;
+
+/** Opens the database; its schema is left as it is until `migrate`. PostgreSQL is not asked before the first query. */
+export async function openStore(database: DatabaseConfig, clock: Clock): Promise<Store> {
+  const backend =
+    database.kind === "sqlite" ? openSqlite(database.file) : openPostgres(database.url, database.poolSize);
+
+  const queriesOn = (db: Kysely<Database>): Queries => ({
+    db,
+    kind: backend.kind,
+    get now() {
+      return backend.now(clock.offset);
+    },
+  });
+
+  return Object.defineProperty(
+    {
+      db: backend.db,
+      kind: backend.kind,
+      now: backend.now(0),
+      transaction: (work) => runTransaction(backend, (db) => work(queriesOn(db))),
+      migrate: () => migrate(backend),
+      ping: () => ping(backend),
+      onHint: (topic, heard) => backend.hints.on(topic, heard),
+      close: () => backend.close(),
+    } satisfies Store,
+    "now",
+    { get: () => backend.now(clock.offset) },
+  );
+}
+
+async function runTransaction<T>(backend: Backend, work: (db: Kysely<Database>) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await backend.db.transaction().execute(work);
+    } catch (error) {
+      if (!backend.isCollision(error)) throw error;
+      if (attempt === attempts) {
+        throw new StoreUnavailable(`Others were in the way of a transaction ${attempts} times.`, { cause: error });
+      }
+    }
+    await sleep(attempt * 10 * Math.random());
+  }
+}
+
+async function ping(backend: Backend): Promise<void> {
+  // On SQLite a query without a table would be answered without a look at the file.
+  const query = backend.kind === "sqlite" ? sql`select count(*) from sqlite_schema` : sql`select 1`;
+  await query.execute(backend.db);
+}

@@ -1,0 +1,47 @@
+import { Kysely, type RawBuilder, sql } from "kysely";
+import type { Backend } from "../backend.ts";
+import type { Database } from "../schema.ts";
+import { postgresDialect } from "./dialect.ts";
+import { isCollision } from "./errors.ts";
+import { listenForHints } from "./hints.ts";
+import { connectionOptions, openPool } from "./pool.ts";
+
+/** Any number that no other program on the same database is likely to lock. */
+const migrationLock = 4_611_737_921;
+
+// As a subquery it is read once a statement, and so an index can be searched with it.
+const clock = sql<number>`(select (extract(epoch from clock_timestamp()) * 1000)::bigint)`;
+
+function now(offset: number): RawBuilder<number> {
+  return offset === 0 ? clock : sql<number>`(${clock} + cast(${offset} as bigint))`;
+}
+
+export function openPostgres(url: string, poolSize: number): Backend {
+  const pool = openPool(url, poolSize, "everyday");
+  const hints = listenForHints(connectionOptions(url));
+  return {
+    kind: "postgres",
+    db: new Kysely<Database>({ dialect: postgresDialect(pool) }),
+    now,
+    isCollision,
+    async exclusively(work) {
+      const own = openPool(url, 1, "unhurried");
+      const db = new Kysely<unknown>({ dialect: postgresDialect(own) });
+      try {
+        // Read committed: what is read after the lock must be what its last holder wrote.
+        const transaction = db.transaction().setIsolationLevel("read committed");
+        return await transaction.execute(async (tx) => {
+          await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(tx);
+          return await work(tx);
+        });
+      } finally {
+        await own.end();
+      }
+    },
+    hints,
+    async close() {
+      await hints.close();
+      await pool.end();
+    },
+  };
+}
