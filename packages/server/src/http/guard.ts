@@ -1,0 +1,52 @@
+import { Fault } from "../fault.ts";
+import type { HttpSettings } from "./http-settings.ts";
+import type { GateRequest } from "./messages.ts";
+import { hasTokenInUrl } from "./token-in-url.ts";
+
+const maxUrlLength = 2048;
+
+/** Balancers ask these over plain http, from inside. */
+const openPaths = new Set(["/healthz", "/readyz"]);
+
+/** Headers that mean something to us and must not be there twice: Node would keep the first and say nothing. */
+const single = new Set(["authorization", "host", "content-type", "dpop", "x-tenant-id", "x-device-token", "origin"]);
+
+export type Guard = (request: GateRequest) => Fault | null;
+
+/** What is checked of every request before anything looks at its path. */
+export function createGuard(settings: Pick<HttpSettings, "mode">): Guard {
+  const httpsOnly = settings.mode === "production";
+
+  return function refusalOf(request) {
+    const url = request.url as string;
+    if (url.length > maxUrlLength) return new Fault("uri_too_long");
+    if (httpsOnly && request.gate.forwarding.scheme(request) !== "https" && !openPaths.has(url)) {
+      return new Fault("https_required");
+    }
+    return refuseHeaders(request) ?? refuseUrl(url);
+  };
+}
+
+function refuseUrl(url: string): Fault | null {
+  if (hasTokenInUrl(url)) return new Fault("token_in_url");
+  // No path of ours has one, and a database must never see one.
+  if (url.includes("%00")) return new Fault("invalid_request", { message: "The address contains the character NUL." });
+  return null;
+}
+
+function refuseHeaders(request: GateRequest): Fault | null {
+  const { rawHeaders } = request;
+  let seen = "";
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = (rawHeaders[index] as string).toLowerCase();
+    if (!single.has(name)) continue;
+    if (seen.includes(`${name},`)) {
+      return new Fault("invalid_request", { field: name, message: `The header ${name} is there twice. Send it once.` });
+    }
+    seen += `${name},`;
+  }
+  if (request.headers.host === undefined && request.httpVersion === "1.1") {
+    return new Fault("invalid_request", { field: "host", message: "The header host is missing." });
+  }
+  return null;
+}

@@ -1,0 +1,102 @@
+import { IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { Fault } from "../fault.ts";
+import type { Cors } from "./cors.ts";
+import type { Forwarding } from "./forwarding.ts";
+import { requestIdOf } from "./request-id.ts";
+import type { RequestMeter } from "./request-meter.ts";
+import { defaultHeaders } from "./security-headers.ts";
+
+/** What the two message classes of one server share. */
+export interface Gate {
+  readonly forwarding: Forwarding;
+  readonly cors: Cors;
+  readonly fixedHeaders: readonly string[];
+  readonly dpopNonce: () => string;
+  /** True from the moment a shutdown begins. */
+  draining: boolean;
+  inFlight: number;
+  /** Counts what no route has claimed. */
+  readonly unmatched: RequestMeter;
+  /** Called once per request, when the last byte is out or the client has gone. */
+  onDone(response: GateResponse): void;
+}
+
+export interface GateRequest extends IncomingMessage {
+  readonly gate: Gate;
+  readonly requestId: string;
+}
+
+export interface GateResponse extends ServerResponse<GateRequest> {
+  readonly startedAt: number;
+  meter: RequestMeter;
+  /** Why the answer is no success, for the log. */
+  fault: Fault | null;
+}
+
+type Head = OutgoingHttpHeaders | OutgoingHttpHeader[];
+
+/**
+ * The headers of every answer are put in where all answers pass: here, and not in a hook that one of them might
+ * miss. It is also the cheapest place, because Node writes a flat list of headers as it is.
+ */
+export function createMessageClasses(gate: Gate) {
+  class Request extends IncomingMessage implements GateRequest {
+    #requestId: string | null = null;
+
+    get gate(): Gate {
+      return gate;
+    }
+
+    get requestId(): string {
+      this.#requestId ??= requestIdOf(this, gate.forwarding);
+      return this.#requestId;
+    }
+  }
+
+  class Response extends ServerResponse<GateRequest> implements GateResponse {
+    readonly startedAt = performance.now();
+    meter = gate.unmatched;
+    fault: Fault | null = null;
+
+    constructor(...args: ConstructorParameters<typeof ServerResponse<GateRequest>>) {
+      super(...args);
+      gate.inFlight++;
+      this.on("close", done);
+    }
+
+    override writeHead(status: number, reason?: string | Head, head?: Head): this {
+      const given = (typeof reason === "string" ? head : reason) ?? {};
+      const headers = [...gate.fixedHeaders, "X-Request-Id", this.req.requestId, "DPoP-Nonce", gate.dpopNonce()];
+      const origin = gate.cors.headersFor(this.req);
+      if (origin.length > 0) headers.push(...origin);
+      if (gate.draining) headers.push("Connection", "close");
+      addHeaders(headers, given);
+      return super.writeHead(status, headers);
+    }
+  }
+
+  function done(this: Response): void {
+    gate.inFlight--;
+    gate.onDone(this);
+  }
+
+  return {
+    IncomingMessage: Request as typeof IncomingMessage,
+    ServerResponse: Response as unknown as typeof ServerResponse,
+  };
+}
+
+function addHeaders(headers: string[], given: Head): void {
+  if (Array.isArray(given)) {
+    // Only Node itself writes lists, in the answers it gives by itself.
+    headers.push(...(given as string[]), ...Object.entries(defaultHeaders).flat());
+    return;
+  }
+  for (const name in defaultHeaders) {
+    if (given[name] === undefined) headers.push(name, defaultHeaders[name as keyof typeof defaultHeaders]);
+  }
+  for (const name in given) {
+    const value = given[name];
+    if (value !== undefined) headers.push(name, value as string);
+  }
+}

@@ -1,0 +1,30 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { FastifyInstance } from "fastify";
+import { Fault } from "../fault.ts";
+import type { GateResponse } from "./messages.ts";
+import { sendFault } from "./problem.ts";
+
+const methods = ["GET", "HEAD", "POST"] as const;
+
+/** What the router answers when it finds no route. It reads no body for that. */
+export function createRouterFallbacks(app: () => FastifyInstance) {
+  function defaultRoute(request: IncomingMessage, response: ServerResponse): void {
+    const [path = ""] = (request.url ?? "").split("?", 1);
+    const allowed = methods.filter((method) => app().findRoute({ method, url: path }) !== null);
+    const allow = [...allowed, "OPTIONS"].join(", ");
+    if (allowed.length === 0) sendFault(response as GateResponse, new Fault("not_found"));
+    else if (request.method === "OPTIONS") response.writeHead(204, { allow }).end();
+    else sendFault(response as GateResponse, new Fault("method_not_allowed"), { headers: { allow } });
+  }
+
+  return {
+    defaultRoute,
+    onBadUrl(_path: string, _request: IncomingMessage, response: ServerResponse): void {
+      const message = "The address is not valid: a percent sign needs two hexadecimal digits after it.";
+      sendFault(response as GateResponse, new Fault("invalid_request", { message }));
+    },
+    onMaxParamLength(_path: string, _request: IncomingMessage, response: ServerResponse): void {
+      sendFault(response as GateResponse, new Fault("uri_too_long"));
+    },
+  };
+}
