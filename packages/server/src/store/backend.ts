@@ -12,6 +12,8 @@ export interface Backend {
   isCollision(error: unknown): boolean;
   /** Runs `work` in one transaction that no other node can be in, without the time limits of everyday queries. */
   exclusively<T>(work: (db: Kysely<unknown>) => Promise<T>): Promise<T>;
+  /** Runs `work` on one state of the whole database, beside writers and for as long as it takes. It can only read. */
+  snapshot<T>(work: (db: Kysely<Database>) => Promise<T>): Promise<T>;
   readonly hints: Hints;
   close(): Promise<void>;
 }

@@ -19,22 +19,27 @@ interface AppliedMigration {
 
 /** Brings the schema up to date, all steps or none. Other nodes that do the same wait, then find nothing to do. */
 export async function migrate(backend: Backend, steps: readonly Migration[] = migrations): Promise<void> {
-  await backend.exclusively(async (untyped) => {
-    const db = untyped.$extendTables<{ schema_migrations: AppliedMigration }>();
-    await sql`create table if not exists schema_migrations (version integer primary key, name text not null)`.execute(
-      db,
-    );
-    const applied = await db.selectFrom("schema_migrations").selectAll().orderBy("version").execute();
-    assertKnown(applied, steps);
-    for (const [index, step] of steps.entries()) {
-      if (index < applied.length) continue;
-      await step.up(untyped, backend.kind);
-      await db
-        .insertInto("schema_migrations")
-        .values({ version: index + 1, name: step.name })
-        .execute();
-    }
-  });
+  await backend.exclusively((db) => applyMigrations(db, backend.kind, steps));
+}
+
+/** Takes the steps that are still to take, in the caller's exclusive transaction. */
+export async function applyMigrations(
+  untyped: Kysely<unknown>,
+  kind: DatabaseKind,
+  steps: readonly Migration[],
+): Promise<void> {
+  const db = untyped.$extendTables<{ schema_migrations: AppliedMigration }>();
+  await sql`create table if not exists schema_migrations (version integer primary key, name text not null)`.execute(db);
+  const applied = await db.selectFrom("schema_migrations").selectAll().orderBy("version").execute();
+  assertKnown(applied, steps);
+  for (const [index, step] of steps.entries()) {
+    if (index < applied.length) continue;
+    await step.up(untyped, kind);
+    await db
+      .insertInto("schema_migrations")
+      .values({ version: index + 1, name: step.name })
+      .execute();
+  }
 }
 
 function assertKnown(applied: readonly AppliedMigration[], steps: readonly Migration[]): void {

@@ -11,10 +11,13 @@ import { type Queries, type Store, StoreUnavailable } from "./store.ts";
 
 const attempts = 5;
 
+export function openBackend(database: DatabaseConfig): Backend {
+  return database.kind === "sqlite" ? openSqlite(database.file) : openPostgres(database.url, database.poolSize);
+}
+
 /** Opens the database; its schema is left as it is until `migrate`. PostgreSQL is not asked before the first query. */
 export async function openStore(database: DatabaseConfig, clock: Clock): Promise<Store> {
-  const backend =
-    database.kind === "sqlite" ? openSqlite(database.file) : openPostgres(database.url, database.poolSize);
+  const backend = openBackend(database);
 
   const queriesOn = (db: Kysely<Database>): Queries => ({
     db,
@@ -30,6 +33,7 @@ export async function openStore(database: DatabaseConfig, clock: Clock): Promise
       kind: backend.kind,
       now: backend.now(0),
       transaction: (work) => runTransaction(backend, (db) => work(queriesOn(db))),
+      snapshot: (work) => backend.snapshot((db) => work(queriesOn(db))),
       migrate: () => migrate(backend),
       ping: () => ping(backend),
       onHint: (topic, heard) => backend.hints.on(topic, heard),

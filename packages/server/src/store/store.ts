@@ -17,6 +17,11 @@ export interface Store extends Queries {
    * whole process shares one connection.
    */
   transaction<T>(work: (tx: Queries) => Promise<T>): Promise<T>;
+  /**
+   * Runs `work` on one unchanging state of the whole database, on a connection of its own: others go on writing, and
+   * it may take as long as it needs. It can only read.
+   */
+  snapshot<T>(work: (q: Queries) => Promise<T>): Promise<T>;
   /** Brings the schema up to date; safe while other nodes do the same. */
   migrate(): Promise<void>;
   /** Rejects when the database does not answer. */

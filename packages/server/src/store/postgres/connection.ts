@@ -52,7 +52,8 @@ export class PostgresConnection implements DatabaseConnection {
   }
 
   async begin(settings: TransactionSettings): Promise<void> {
-    const begin = settings.isolationLevel === undefined ? "begin" : `begin isolation level ${settings.isolationLevel}`;
+    const level = settings.isolationLevel === undefined ? "" : ` isolation level ${settings.isolationLevel}`;
+    const begin = `begin${level}${settings.accessMode === "read only" ? " read only" : ""}`;
     try {
       await this.#send(begin, []);
     } catch (error) {

@@ -38,6 +38,16 @@ export function openPostgres(url: string, poolSize: number): Backend {
         await own.end();
       }
     },
+    async snapshot(work) {
+      const own = openPool(url, 1, "unhurried");
+      const db = new Kysely<Database>({ dialect: postgresDialect(own) });
+      try {
+        const transaction = db.transaction().setIsolationLevel("repeatable read").setAccessMode("read only");
+        return await transaction.execute(work);
+      } finally {
+        await own.end();
+      }
+    },
     hints,
     async close() {
       await hints.close();

@@ -1,6 +1,12 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
-import { AbortedTransactionError, type CompiledQuery, type DatabaseConnection, type QueryResult } from "kysely";
+import {
+  AbortedTransactionError,
+  type CompiledQuery,
+  type DatabaseConnection,
+  type QueryResult,
+  type TransactionSettings,
+} from "kysely";
 import { StoreUnavailable } from "../store.ts";
 import { isBusy, translateError } from "./errors.ts";
 import type { Mutex } from "./mutex.ts";
@@ -54,9 +60,12 @@ export class SqliteConnection implements DatabaseConnection {
     throw new Error("The store does not stream: read long results page by page.");
   }
 
-  /** Takes the write lock at once: a deferred begin would fail half-way when another process writes. */
-  async begin(): Promise<void> {
-    await this.#patiently(() => this.#run("begin immediate", []));
+  /**
+   * Takes the write lock at once: a deferred begin would fail half-way when another process writes. What only reads
+   * takes none, and sees the database as it was at its first query.
+   */
+  async begin({ accessMode }: TransactionSettings = {}): Promise<void> {
+    await this.#patiently(() => this.#run(accessMode === "read only" ? "begin" : "begin immediate", []));
     this.#transaction = "open";
   }
 

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Driver } from "kysely";
+import type { Driver, TransactionSettings } from "kysely";
 import { type SharedConnection, SqliteConnection } from "./connection.ts";
 import { Mutex } from "./mutex.ts";
 import { Statements } from "./statements.ts";
@@ -19,8 +19,8 @@ export class SqliteDriver implements Driver {
     return connection;
   }
 
-  async beginTransaction(connection: SqliteConnection): Promise<void> {
-    await connection.begin();
+  async beginTransaction(connection: SqliteConnection, settings: TransactionSettings): Promise<void> {
+    await connection.begin(settings);
   }
 
   async commitTransaction(connection: SqliteConnection): Promise<void> {

@@ -29,6 +29,14 @@ export function openSqlite(file: string): Backend {
         await patient.destroy();
       }
     },
+    async snapshot(work) {
+      const own = new Kysely<Database>({ dialect: sqliteDialect(openFile(file), { patience: 60_000 }) });
+      try {
+        return await own.transaction().setAccessMode("read only").execute(work);
+      } finally {
+        await own.destroy();
+      }
+    },
     hints,
     async close() {
       await hints.close();
