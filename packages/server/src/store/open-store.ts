@@ -59,7 +59,10 @@ async function runTransaction<T>(backend: Backend, work: (db: Kysely<Database>) 
 }
 
 async function ping(backend: Backend): Promise<void> {
-  // On SQLite a query without a table would be answered without a look at the file.
-  const query = backend.kind === "sqlite" ? sql`select count(*) from sqlite_schema` : sql`select 1`;
-  await query.execute(backend.db);
+  if (backend.kind === "sqlite") {
+    // A query without a table would be answered without a look at the file.
+    await sql`select count(*) from sqlite_schema`.execute(backend.db);
+  } else {
+    await backend.db.selectNoFrom(sql`1`.as("one")).execute();
+  }
 }
