@@ -90,6 +90,9 @@ export interface TenantPolicy {
   readonly password?: { readonly minLength?: number };
 }
 
+/** The longest an access token can live, whatever a deployment or a tenant sets. */
+export const longestAccessSeconds = 2 * 3600;
+
 const minute = 60;
 const hour = 60 * minute;
 const day = 24 * hour;

@@ -29,8 +29,8 @@ export async function demandProofOfRequest(services: Services, request: ProofReq
  */
 async function origins({ config, tenants }: Services, host: string): Promise<string[]> {
   const own = [config.baseUrl];
-  const isLoopback = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/.test(host);
-  if (config.mode === "development" && isLoopback) own.push(`http://${host}`);
+  const isLoopback = /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(host);
+  if (config.mode === "development" && isLoopback) own.push(`http://${host}:${new URL(config.baseUrl).port}`);
   if (await tenants.findIdByHost(host)) own.push(`https://${host}`);
   return own;
 }

@@ -1,6 +1,7 @@
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import type { JWK } from "jose";
 import type { Selectable } from "kysely";
+import { longestAccessSeconds } from "../config/policy.ts";
 import { deploymentTenant } from "../journal/event.ts";
 import { recordEvent } from "../journal/record.ts";
 import { sendHint } from "../store/hint.ts";
@@ -133,26 +134,28 @@ export async function listKeys(q: Queries): Promise<KeyRecord[]> {
 export interface RotateOptions {
   /** Seconds the new key is published before it is used, so that nobody meets it unknown. */
   readonly leadSeconds: number;
-  /** Seconds after its retirement in which something made with the old key can still be valid. */
-  readonly afterlifeSeconds?: number;
 }
+
+/** How long something made with a retired key can still be valid; other keys than these are kept for ever. */
+const afterlifeSeconds: Partial<Record<KeyPurpose, number>> = { access: longestAccessSeconds + 3600 };
 
 /** Makes the next key of a purpose; the present one retires when the new one becomes active. */
 export async function rotateKey(
   store: Store,
   vault: KeyVault,
   purpose: RotatingPurpose,
-  { leadSeconds, afterlifeSeconds }: RotateOptions,
+  { leadSeconds }: RotateOptions,
 ): Promise<KeyRecord> {
   return store.transaction(async (tx) => {
     await lockKeys(tx);
     await demandCurrentSecret(tx, vault);
     const next = await insertKey(tx, vault, purpose, leadSeconds);
+    const afterlife = afterlifeSeconds[purpose];
     await tx.db
       .updateTable("keys")
       .set({
         retires_at: next.activeFrom,
-        expires_at: afterlifeSeconds === undefined ? null : next.activeFrom + afterlifeSeconds * 1000,
+        expires_at: afterlife === undefined ? null : next.activeFrom + afterlife * 1000,
       })
       .where("purpose", "=", purpose)
       .where("retires_at", "is", null)

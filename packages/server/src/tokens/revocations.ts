@@ -1,5 +1,5 @@
 import type { Clock } from "../clock.ts";
-import type { Policy } from "../config/policy.ts";
+import { longestAccessSeconds, type Policy } from "../config/policy.ts";
 import { Fault } from "../fault.ts";
 import { listRevocations, type Revocation, revocationsTopic } from "../store/sessions.ts";
 import type { Store } from "../store/store.ts";
@@ -16,9 +16,6 @@ export interface Revocations {
   stop(): void;
 }
 
-/** The longest an access token can live, whatever a tenant sets; what was ended before that is of no interest. */
-export const longestAccessSeconds = 2 * 3600;
-
 export async function openRevocations(
   store: Store,
   clock: Clock,
@@ -27,6 +24,7 @@ export async function openRevocations(
 ): Promise<Revocations> {
   /** Session → when it was ended. */
   const ended = new Map<string, number>();
+  // Tokens of a session that was ended longer ago than this have expired by themselves.
   const keepMs = (longestAccessSeconds + policy.overlap) * 1000;
   let newest = clock.now() - keepMs;
   let lastGoodPoll = Number.NEGATIVE_INFINITY;
