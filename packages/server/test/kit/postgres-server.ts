@@ -113,7 +113,9 @@ async function answering(url: string, log: string): Promise<void> {
       await sleep(50);
     }
   }
-  throw new Error(`PostgreSQL did not start within 15 s. Its log ends with:\n${readFileSync(log, "utf8").slice(-2000)}`);
+  throw new Error(
+    `PostgreSQL did not start within 15 s. Its log ends with:\n${readFileSync(log, "utf8").slice(-2000)}`,
+  );
 }
 
 async function run(url: string, statements: readonly string[]): Promise<void> {
