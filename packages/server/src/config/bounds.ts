@@ -24,11 +24,11 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   return prototype === Object.prototype || prototype === null;
 }
 
-/** Every way in which `value` leaves the bounds; parts that are left out are fine. */
+/** Every way in which `value` leaves the bounds; parts that are left out are fine. `path` names the whole; it may be empty. */
 export function boundsProblems(value: unknown, bounds: Bounds, path: string): Problem[] {
   if (!isPlainObject(value)) return [{ field: path, sentence: `${path} must be an object.` }];
   return Object.entries(value).flatMap(([key, inner]) => {
-    const field = `${path}.${key}`;
+    const field = path === "" ? key : `${path}.${key}`;
     const bound = Object.hasOwn(bounds, key) ? bounds[key] : undefined;
     if (bound === undefined) {
       return [{ field, sentence: `${field} is not known. Known here: ${Object.keys(bounds).join(", ")}.` }];

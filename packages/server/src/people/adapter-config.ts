@@ -1,4 +1,5 @@
 import { type AdapterConfig, type AdapterType, adapterTypes } from "@fieldgate/contract";
+import { isLoopbackHost } from "../config/address.ts";
 import { isPlainObject } from "../config/bounds.ts";
 import { Fault } from "../fault.ts";
 
@@ -26,12 +27,6 @@ const aliases: Readonly<Record<string, AdapterType>> = { auth0: "oidc_a", keyclo
 
 const urlFields = new Set(["authority", "serverUrl", "redirect_uri", "post_logout_redirect_uri"]);
 const maxFieldLength = 2048;
-
-const loopback = /^(?:localhost|(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
-
-export function isLoopbackHost(hostname: string): boolean {
-  return loopback.test(hostname.toLowerCase());
-}
 
 const refuse = (field: string, message: string): Fault => new Fault("invalid_request", { field, message });
 
