@@ -5,14 +5,13 @@ import { type Clock, systemClock } from "./clock.ts";
 import type { Config } from "./config/config.ts";
 import { createHttpServer } from "./http/create-http-server.ts";
 import { createMetrics } from "./http/metrics.ts";
-import { startMetricsListener } from "./http/metrics-listener.ts";
+import { listenForMetrics } from "./http/metrics-listener.ts";
 import { createLogger } from "./http/request-log.ts";
 import { shutDown } from "./http/shutdown.ts";
 import { checkpointFile } from "./journal/checkpoint-file.ts";
 import { startSealer } from "./journal/sealer.ts";
 import { createPasswordHasher } from "./people/password-hash.ts";
 import { createTenantDirectory } from "./people/tenant-directory.ts";
-import { registerDocsRoutes } from "./routes/docs.ts";
 import { registerHealthRoutes } from "./routes/health.ts";
 import { registerKeyRoutes } from "./routes/keys.ts";
 import { registerOpenApiRoute } from "./routes/openapi.ts";
@@ -30,6 +29,7 @@ import { openKeyring } from "./tokens/keyring.ts";
 import { ensureKeys } from "./tokens/keys.ts";
 import { openRevocations } from "./tokens/revocations.ts";
 import { createTokenCheck } from "./tokens/token-check.ts";
+import { serverVersion } from "./version.ts";
 
 /** One running node of the service. */
 export interface App {
@@ -115,15 +115,14 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
     registerTenantRoutes(http, services);
     registerKeyRoutes(http, services);
     registerHealthRoutes(http);
-    registerOpenApiRoute(http);
-    registerDocsRoutes(http);
+    registerOpenApiRoute(http, serverVersion);
     started.push(() => shutDown(http, policy.http.grace));
 
     return {
       services,
       http,
       async listen() {
-        const metricsListener = config.metrics && (await startMetricsListener(metrics, config.metrics));
+        const metricsListener = config.metrics && (await listenForMetrics(metrics, config.metrics));
         if (metricsListener) started.unshift(() => metricsListener.close());
         const url = await http.listen({ host: config.listen.host, port: config.listen.port });
         return { url, metricsUrl: metricsListener?.url ?? null };
