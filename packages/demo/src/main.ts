@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import { ConfigError, createApp, createLogger, parseConfig } from "@fieldgate/server";
+import { ConfigError, createApp, createLogger, loadConfig } from "@fieldgate/server";
 import { box } from "./box.ts";
 import { demoTenant, demoWorker, seedPeople } from "./people.ts";
 
@@ -8,9 +8,9 @@ process.env.UV_THREADPOOL_SIZE ??= String(Math.max(4, availableParallelism() + 2
 
 /** Everything on one machine, for trying: `npm start`. */
 async function main(): Promise<void> {
-  const config = parseConfig(
+  const config = loadConfig(
     { FIELDGATE_DEFAULT_TENANT: demoTenant.id, FIELDGATE_LOG_LEVEL: "warn", ...process.env },
-    { dev: true },
+    { dev: true, file: null },
   );
   const app = await createApp(config, { logger: createLogger(config.logLevel) });
   await seedPeople(app.services);

@@ -11,8 +11,8 @@ import { variableNames } from "./variables.ts";
 export interface LoadOptions {
   readonly cwd?: string;
   readonly dev?: boolean;
-  /** A file that must exist; left out, `fieldgate.env` is read where it exists. */
-  readonly file?: string;
+  /** A file that must exist; left out, `fieldgate.env` is read where it exists; null, no file is read. */
+  readonly file?: string | null;
   /** Told what works but should be changed. */
   readonly onWarning?: (sentence: string) => void;
 }
@@ -33,6 +33,7 @@ export function loadConfig(env: Environment, options: LoadOptions = {}): Config 
 }
 
 function readConfigFile(cwd: string, { file, onWarning }: LoadOptions): Environment {
+  if (file === null) return {};
   const path = resolve(cwd, file ?? configFileName);
   let text: string;
   try {
