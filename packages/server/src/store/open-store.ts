@@ -27,21 +27,23 @@ export async function openStore(database: DatabaseConfig, clock: Clock): Promise
     },
   });
 
-  return Object.defineProperty(
-    {
-      db: backend.db,
-      kind: backend.kind,
-      now: backend.now(0),
-      transaction: (work) => runTransaction(backend, (db) => work(queriesOn(db))),
-      snapshot: (work) => backend.snapshot((db) => work(queriesOn(db))),
-      migrate: () => migrate(backend),
-      ping: () => ping(backend),
-      onHint: (topic, heard) => backend.hints.on(topic, heard),
-      close: () => backend.close(),
-    } satisfies Store,
-    "now",
-    { get: () => backend.now(clock.offset) },
-  );
+  let closing: Promise<void> | undefined;
+  return {
+    db: backend.db,
+    kind: backend.kind,
+    get now() {
+      return backend.now(clock.offset);
+    },
+    transaction: (work) => runTransaction(backend, (db) => work(queriesOn(db))),
+    snapshot: (work) => backend.snapshot((db) => work(queriesOn(db))),
+    migrate: () => migrate(backend),
+    ping: () => ping(backend),
+    onHint: (topic, heard) => backend.hints.on(topic, heard),
+    close() {
+      closing ??= backend.close();
+      return closing;
+    },
+  };
 }
 
 async function runTransaction<T>(backend: Backend, work: (db: Kysely<Database>) => Promise<T>): Promise<T> {

@@ -13,8 +13,8 @@ export interface Queries {
 
 export interface Store extends Queries {
   /**
-   * Runs `work` in one transaction. Inside it use only the handle it is given and await nothing else: on SQLite the
-   * whole process shares one connection.
+   * Runs `work` in one transaction, and once more from its beginning when others were in its way. Inside it use only
+   * the handle it is given and await nothing else: on SQLite the whole process shares one connection.
    */
   transaction<T>(work: (tx: Queries) => Promise<T>): Promise<T>;
   /**

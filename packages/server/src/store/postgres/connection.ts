@@ -14,7 +14,7 @@ import type { StatementNames } from "./statement-names.ts";
 export class PostgresConnection implements DatabaseConnection {
   readonly #pool: pg.Pool;
   readonly #names: StatementNames;
-  #client: pg.PoolClient;
+  #client: pg.PoolClient | null;
   #inTransaction = false;
   #isLost = false;
 
@@ -29,7 +29,9 @@ export class PostgresConnection implements DatabaseConnection {
   }
 
   release(): void {
-    this.#client.release(this.#isLost);
+    const client = this.#client;
+    this.#client = null;
+    client?.release(this.#isLost);
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
@@ -83,6 +85,7 @@ export class PostgresConnection implements DatabaseConnection {
   }
 
   async #send(text: string, values: readonly unknown[], name?: string): Promise<pg.QueryResult> {
+    if (this.#client === null) throw new StoreUnavailable("The connection to the database was given back.");
     try {
       const config = { text, values: values as unknown[] };
       return await this.#client.query(name === undefined ? config : { ...config, name });
@@ -94,9 +97,9 @@ export class PostgresConnection implements DatabaseConnection {
   }
 
   async #replaceClient(): Promise<void> {
-    const fresh = await connect(this.#pool);
-    this.#client.release(true);
-    this.#client = fresh;
+    // First back with the old one: it may have the only seat in the pool.
+    this.release();
+    this.#client = await connect(this.#pool);
     this.#isLost = false;
   }
 }

@@ -24,34 +24,34 @@ export function openPostgres(url: string, poolSize: number): Backend {
     db: new Kysely<Database>({ dialect: postgresDialect(pool) }),
     now,
     isCollision,
-    async exclusively(work) {
-      const own = openPool(url, 1, "unhurried");
-      const db = new Kysely<unknown>({ dialect: postgresDialect(own) });
-      try {
+    exclusively: (work) =>
+      onOwnConnection(url, async (own) => {
         // Read committed: what is read after the lock must be what its last holder wrote.
-        const transaction = db.transaction().setIsolationLevel("read committed");
+        const transaction = own.transaction().setIsolationLevel("read committed");
         return await transaction.execute(async (tx) => {
           await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(tx);
           return await work(tx);
         });
-      } finally {
-        await own.end();
-      }
-    },
-    async snapshot(work) {
-      const own = openPool(url, 1, "unhurried");
-      const db = new Kysely<Database>({ dialect: postgresDialect(own) });
-      try {
-        const transaction = db.transaction().setIsolationLevel("repeatable read").setAccessMode("read only");
+      }),
+    snapshot: (work) =>
+      onOwnConnection(url, async (own: Kysely<Database>) => {
+        const transaction = own.transaction().setIsolationLevel("repeatable read").setAccessMode("read only");
         return await transaction.execute(work);
-      } finally {
-        await own.end();
-      }
-    },
+      }),
     hints,
     async close() {
       await hints.close();
       await pool.end();
     },
   };
+}
+
+/** For work that takes its time: without the limits of everyday queries, and without a seat in the pool. */
+async function onOwnConnection<Tables, T>(url: string, work: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
+  const pool = openPool(url, 1, "unhurried");
+  try {
+    return await work(new Kysely<Tables>({ dialect: postgresDialect(pool) }));
+  } finally {
+    await pool.end();
+  }
 }

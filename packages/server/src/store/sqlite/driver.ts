@@ -35,9 +35,6 @@ export class SqliteDriver implements Driver {
     connection.passTurn();
   }
 
-  async destroy(): Promise<void> {
-    const connection = await this.acquireConnection();
-    if (this.#shared.db.isOpen) this.#shared.db.close();
-    connection.passTurn();
-  }
+  /** The file is closed by whoever opened it. */
+  async destroy(): Promise<void> {}
 }

@@ -21,28 +21,27 @@ export function openSqlite(file: string): Backend {
     now,
     // `begin immediate` lets one writer in at a time.
     isCollision: () => false,
-    async exclusively(work) {
-      const patient = new Kysely<unknown>({ dialect: sqliteDialect(openFile(file), { patience: 60_000 }) });
-      try {
-        return await patient.transaction().execute(work);
-      } finally {
-        await patient.destroy();
-      }
-    },
-    async snapshot(work) {
-      const own = new Kysely<Database>({ dialect: sqliteDialect(openFile(file), { patience: 60_000 }) });
-      try {
+    exclusively: (work) => onOwnConnection(file, async (own) => await own.transaction().execute(work)),
+    snapshot: (work) =>
+      onOwnConnection(file, async (own: Kysely<Database>) => {
+        await sql`pragma query_only = on`.execute(own);
         return await own.transaction().setAccessMode("read only").execute(work);
-      } finally {
-        await own.destroy();
-      }
-    },
+      }),
     hints,
     async close() {
       await hints.close();
-      await db.destroy();
-      // Kysely destroys nothing that was never used.
-      if (handle.isOpen) handle.close();
+      // When it is our turn, so that a transaction under way comes to its end.
+      await db.connection().execute(async () => handle.close());
     },
   };
+}
+
+/** For work that takes its time: the connection that everyone shares stays free. */
+async function onOwnConnection<Tables, T>(file: string, work: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
+  const handle = openFile(file);
+  try {
+    return await work(new Kysely<Tables>({ dialect: sqliteDialect(handle, { patience: 60_000 }) }));
+  } finally {
+    handle.close();
+  }
 }
