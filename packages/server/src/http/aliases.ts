@@ -36,5 +36,11 @@ export function inSentNames(fault: Fault, body: unknown): Fault {
   const alias = sentNames.get(body as Body)?.get(fault.field);
   if (alias === undefined) return fault;
   const message = fault.message.replace(`The field ${fault.field} `, `The field ${alias} `);
-  return new Fault(fault.code, { message, field: alias, cause: fault });
+  return new Fault(fault.code, {
+    message,
+    field: alias,
+    cause: fault,
+    ...(fault.detail !== undefined && { detail: fault.detail }),
+    ...(fault.retryAfter !== undefined && { retryAfter: fault.retryAfter }),
+  });
 }

@@ -16,6 +16,7 @@ export function parseHop(text: string): string | null {
 
 /** The network an address lies in: enough to see a sweep in the log, too little to name a person's connection. */
 export function networkOf(address: string): string {
+  if (address === "") return "unknown";
   if (address.includes(".")) return `${address.split(".").slice(0, 3).join(".")}.0/24`;
   const [head = ""] = address.split("::", 1);
   const groups = head.split(":").filter((group) => group !== "");

@@ -12,19 +12,24 @@ interface ParserError extends Error {
   readonly rawPacket?: Buffer;
 }
 
-/** Answers what is no HTTP request, or never became a whole one, and closes the connection. */
-export function answerClientError(gate: Gate, error: ParserError, socket: Duplex): void {
+/**
+ * Answers what is no HTTP request, or never became a whole one, and closes the connection. Returns the code it
+ * answered with, or null where nobody could be answered.
+ */
+export function answerClientError(gate: Gate, error: ParserError, socket: Duplex): ErrorCode | null {
   const pending = (socket as { _httpMessage?: ServerResponse | null })._httpMessage;
   if (pending?.req.complete) {
     // The bad bytes came after a good request: that one is answered first.
     pending.shouldKeepAlive = false;
-    return;
+    return null;
   }
-  if (error.code !== "ECONNRESET" && socket.writable && !pending?.headersSent) {
-    socket.end(rawAnswer(gate, new Fault(codeOf(error))), () => socket.destroy());
-  } else {
+  if (error.code === "ECONNRESET" || !socket.writable || pending?.headersSent) {
     socket.destroy();
+    return null;
   }
+  const code = codeOf(error);
+  socket.end(rawAnswer(gate, new Fault(code)), () => socket.destroy());
+  return code;
 }
 
 function codeOf(error: ParserError): ErrorCode {

@@ -18,6 +18,9 @@ export function createGuard(settings: Pick<HttpSettings, "mode">): Guard {
   const httpsOnly = settings.mode === "production";
 
   return function refusalOf(request) {
+    // A client that has gone has no address any more: it must not be able to act under nobody's.
+    if (request.socket.remoteAddress === undefined)
+      return new Fault("invalid_request", { detail: "The client has gone." });
     const url = request.url as string;
     if (url.length > maxUrlLength) return new Fault("uri_too_long");
     if (httpsOnly && request.gate.forwarding.scheme(request) !== "https" && !openPaths.has(url)) {

@@ -12,8 +12,8 @@ export interface Gate {
   readonly cors: Cors;
   readonly fixedHeaders: readonly string[];
   readonly dpopNonce: () => string;
-  /** True from the moment a shutdown begins. */
-  draining: boolean;
+  /** `leaving`: `/readyz` says 503 while all else goes on. `closing`: answers end their connections too. */
+  phase: "open" | "leaving" | "closing";
   inFlight: number;
   /** Counts what no route has claimed. */
   readonly unmatched: RequestMeter;
@@ -69,7 +69,7 @@ export function createMessageClasses(gate: Gate) {
       const headers = [...gate.fixedHeaders, "X-Request-Id", this.req.requestId, "DPoP-Nonce", gate.dpopNonce()];
       const origin = gate.cors.headersFor(this.req);
       if (origin.length > 0) headers.push(...origin);
-      if (gate.draining) headers.push("Connection", "close");
+      if (gate.phase === "closing") headers.push("Connection", "close");
       addHeaders(headers, given);
       return super.writeHead(status, headers);
     }
@@ -86,17 +86,16 @@ export function createMessageClasses(gate: Gate) {
   };
 }
 
+const allDefaults: readonly string[] = Object.entries(defaultHeaders).flat();
+
 function addHeaders(headers: string[], given: Head): void {
   if (Array.isArray(given)) {
-    // Only Node itself writes lists, in the answers it gives by itself.
-    headers.push(...(given as string[]), ...Object.entries(defaultHeaders).flat());
+    headers.push(...allDefaults, ...(given as string[]));
     return;
   }
-  for (const name in defaultHeaders) {
-    if (given[name] === undefined) headers.push(name, defaultHeaders[name as keyof typeof defaultHeaders]);
+  for (let index = 0; index < allDefaults.length; index += 2) {
+    const name = allDefaults[index] as string;
+    if (given[name] === undefined) headers.push(name, allDefaults[index + 1] as string);
   }
-  for (const name in given) {
-    const value = given[name];
-    if (value !== undefined) headers.push(name, value as string);
-  }
+  for (const name in given) headers.push(name, given[name] as string);
 }

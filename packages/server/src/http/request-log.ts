@@ -2,11 +2,12 @@ import { errors } from "@fieldgate/contract";
 import { type DestinationStream, type Logger, pino } from "pino";
 import type { Config } from "../config/config.ts";
 import { networkOf } from "./client-address.ts";
+import { describeError } from "./describe-error.ts";
 import type { GateResponse } from "./messages.ts";
 
 const slowSeconds = 1;
 
-const secretNames = [
+const secrets = [
   "authorization",
   "dpop",
   "cookie",
@@ -18,18 +19,18 @@ const secretNames = [
   "refreshTokenHash",
   "deviceToken",
   "idToken",
-  "code",
-  "otp",
 ];
+const secretHeaders = ["set-cookie", "x-device-token"];
 
 /** The service's logger. We log no secrets in the first place; redaction is for the day somebody does. */
 export function createLogger(level: Config["logLevel"], destination?: DestinationStream): Logger {
-  const secret = secretNames.filter((name) => name !== "code");
-  const paths = secret.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
+  const names = [...secrets, ...secretHeaders.map((name) => `["${name}"]`)];
+  const below = (parent: string) => names.map((name) => (name.startsWith("[") ? parent + name : `${parent}.${name}`));
   const options = {
     level,
     base: null,
-    redact: { paths: [...paths, '["x-device-token"]', '*["x-device-token"]', '*["set-cookie"]'], censor: "[secret]" },
+    redact: { paths: [...names, ...below("*"), ...below("*.*")], censor: "[secret]" },
+    serializers: { err: describeError },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
   };
@@ -38,24 +39,22 @@ export function createLogger(level: Config["logLevel"], destination?: Destinatio
 
 /**
  * One line for each request that failed or was slow; the others are only counted. It names the route's pattern and
- * the client's network: no query, no body, no username, no address.
+ * the network the client is in: no query, no body, no username, no whole address.
  */
 export function logRequest(logger: Logger, response: GateResponse, seconds: number): void {
   const { fault, req } = response;
-  const slow = seconds >= slowSeconds;
-  if (fault === null && !slow) return;
-  const status = response.statusCode;
+  if (fault === null && seconds < slowSeconds) return;
   const line = {
     requestId: req.requestId,
     method: req.method,
     route: response.meter.route,
-    status,
+    status: response.statusCode,
     ms: Math.round(seconds * 1000),
     network: networkOf(req.gate.forwarding.clientAddress(req)),
     ...(fault && { error: fault.code }),
     ...(fault?.detail && { detail: fault.detail }),
   };
   if (fault && errors[fault.code].status >= 500) logger.error({ ...line, err: fault.cause ?? fault }, "request failed");
-  else if (slow) logger.warn(line, "request was slow");
+  else if (seconds >= slowSeconds) logger.warn(line, "request was slow");
   else logger.info(line, "request refused");
 }

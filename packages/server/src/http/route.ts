@@ -11,10 +11,11 @@ export type AnswerOf<R extends Route> = {
   [Status in keyof R["response"]]: R["response"][Status] extends TSchema ? Static<R["response"][Status]> : undefined;
 }[keyof R["response"]];
 
+/** A handler that has its answer at hand returns it as it is: a promise costs the hot path a turn. */
 export type Handler<R extends Route> = (context: RouteContext<R>) => AnswerOf<R> | Promise<AnswerOf<R>>;
 
 export interface RouteOptions {
-  /** Where the answer may be kept after all; every other one is `no-store`. */
+  /** Where the answer may be kept after all; every other one is `no-store`, and so is every error. */
   readonly cacheControl?: string;
 }
 
@@ -26,17 +27,18 @@ export function registerRoute<const R extends Route>(
   options: RouteOptions = {},
 ): void {
   const [status, answer] = successOf(route);
-  const meter = app.httpMetrics.requestMeter(route.path, route.method);
-  const { cacheControl } = options;
+  const { checkAnswers, metrics } = app.httpSettings;
+  const meter = metrics.requestMeter(route.path, route.method);
+  const check = checkAnswers && answer ? answerCheck(route, answer) : null;
 
-  function handle(request: FastifyRequest, reply: FastifyReply) {
+  function handle(request: FastifyRequest, reply: FastifyReply): unknown {
     (reply.raw as GateResponse).meter = meter;
     if (status !== 200) reply.code(status);
-    if (cacheControl !== undefined) reply.header("cache-control", cacheControl);
+    if (options.cacheControl !== undefined) reply.header("cache-control", options.cacheControl);
     const result = handler(new RouteContext<R>(request));
     // Fastify takes `undefined` for "the answer comes later", and null for an empty one.
     if (answer === null) return result instanceof Promise ? result.then(() => null) : null;
-    return result;
+    return check === null ? result : Promise.resolve(result).then((body) => check(request, body));
   }
 
   app.route({
@@ -44,13 +46,15 @@ export function registerRoute<const R extends Route>(
     url: route.path,
     config: { meter },
     schema: {
-      ...(route.body && { body: { $ref: `${route.body.$id}#` } }),
-      ...(answer && { response: { [status]: { $ref: `${answer.$id}#` } } }),
+      ...(route.body && { body: reference(route.body) }),
+      ...(answer && { response: { [status]: reference(answer) } }),
     },
     ...(route.body && { preValidation: bodyPreparation(route) }),
     handler: handle,
   });
 }
+
+const reference = (schema: Component) => ({ $ref: `${schema.$id}#` });
 
 function successOf(route: Route): [status: number, answer: Component | null] {
   const [success, ...others] = Object.entries(route.response);
@@ -76,4 +80,16 @@ function bodyPreparation(route: Route) {
 function emptyBody(route: Route): Record<string, unknown> {
   if (route.bodyOptional) return {};
   throw new Fault("invalid_request", { message: "A JSON body is needed, and none was sent." });
+}
+
+function answerCheck(route: Route, answer: Component) {
+  const schema = reference(answer);
+  return (request: FastifyRequest, body: unknown): unknown => {
+    const validate = request.compileValidationSchema(schema);
+    if (validate(body)) return body;
+    const [first] = validate.errors ?? [];
+    throw new TypeError(
+      `The answer of ${route.method} ${route.path} is no ${answer.$id}: ${first?.instancePath} ${first?.message}`,
+    );
+  };
 }

@@ -14,15 +14,16 @@ export function fixedHeaders(settings: Pick<HttpSettings, "mode" | "corsOrigins"
   ];
 }
 
-/** Sent unless a route has its own reason for another value. */
+/** Sent unless a route has a reason for another value. */
 export const defaultHeaders = {
   "cache-control": "no-store",
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
   "cross-origin-resource-policy": "same-origin",
 } as const;
 
-/** The page's own style sheet, and nothing else: no script, no frame, no form, no other host. */
-export const pageHeaders = {
-  "content-security-policy":
-    "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-} as const;
+/** What is the same for everyone until the next release or key may be kept for a while, so that nobody asks each time. */
+export const publicForAWhile = "public, max-age=300";
+
+/** For pages: their own style sheet and nothing else. No script, frame, form or other host. */
+export const pagePolicy =
+  "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

@@ -7,7 +7,7 @@ import { registerRoute } from "../http/route.ts";
 export function registerHealthRoutes(app: FastifyInstance): void {
   registerRoute(app, routes.health, () => ({ status: "ok" as const }));
   registerRoute(app, routes.ready, async () => {
-    if (app.gate.draining) throw new Fault("unavailable", { detail: "The process is shutting down." });
+    if (app.gate.phase !== "open") throw new Fault("unavailable", { detail: "The process is shutting down." });
     if (!(await app.httpSettings.isReady())) throw new Fault("unavailable", { detail: "The service is not ready." });
     return { status: "ok" as const };
   });
