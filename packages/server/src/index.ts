@@ -2,7 +2,7 @@ export { type App, type AppParts, createApp } from "./app.ts";
 export { type Clock, systemClock } from "./clock.ts";
 export type { Config, DatabaseConfig } from "./config/config.ts";
 export { ConfigError } from "./config/config-error.ts";
-export { loadConfig, loadConfig } from "./config/load-config.ts";
+export { loadConfig } from "./config/load-config.ts";
 export { defaultPolicy, type Policy } from "./config/policy.ts";
 export { createLogger } from "./http/request-log.ts";
 export { addTenant, findTenant } from "./people/tenants.ts";
