@@ -1,0 +1,74 @@
+import type { ErrorCode } from "@fieldgate/contract";
+
+/** What the client itself can say, beside the codes of the service. */
+export type ClientErrorCode =
+  /** No answer of the service: offline, time-out, or somebody else answered in its place. Nothing was decided. */
+  | "unreachable"
+  | "configuration"
+  | "not_signed_in"
+  /** A logout came between a sign-in and its answer. */
+  | "signed_out_meanwhile"
+  | "untrusted_origin"
+  | "unsupported"
+  | "tenant_mismatch"
+  | "key_lost"
+  | "selection_required"
+  | "step_up_required";
+
+export interface AuthErrorDetails {
+  /** The HTTP status, where the service answered. */
+  readonly status?: number | undefined;
+  /** Seconds until trying again makes sense. */
+  readonly retryAfter?: number | undefined;
+  /** The configuration field or the input field that is wrong. */
+  readonly field?: string | undefined;
+  readonly cause?: unknown;
+}
+
+/**
+ * Everything this library rejects with.
+ *
+ * @example
+ * try { await auth.login({ username, password }) }
+ * catch (error) { if (error instanceof AuthError && error.code === "too_many_attempts") wait(error.retryAfter) }
+ */
+export class AuthError extends Error {
+  override name = "AuthError";
+  readonly code: ErrorCode | ClientErrorCode;
+  readonly status: number | undefined;
+  readonly retryAfter: number | undefined;
+  readonly field: string | undefined;
+
+  constructor(code: ErrorCode | ClientErrorCode, message: string, details: AuthErrorDetails = {}) {
+    super(message, { cause: details.cause });
+    this.code = code;
+    this.status = details.status;
+    this.retryAfter = details.retryAfter;
+    this.field = details.field;
+  }
+}
+
+/** The service could not be asked. It says nothing about a session: try again later. */
+export class NetworkError extends AuthError {
+  override name = "NetworkError";
+
+  constructor(message: string, details?: AuthErrorDetails) {
+    super("unreachable", message, details);
+  }
+}
+
+/** Wrong configuration; `field` names what to change. */
+export class ConfigurationError extends AuthError {
+  override name = "ConfigurationError";
+
+  constructor(field: string, message: string) {
+    super("configuration", `${field}: ${message}`, { field });
+  }
+}
+
+/** Offline, time-out, 408, 429, 5xx: nothing was decided, and nothing may be concluded. */
+export function isUndecided(error: unknown): error is AuthError {
+  if (!(error instanceof AuthError)) return false;
+  const status = error.status ?? 0;
+  return error.code === "unreachable" || status === 408 || status === 429 || status >= 500;
+}

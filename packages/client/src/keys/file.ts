@@ -1,0 +1,76 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { defaultDirectory, PrivateDirectory } from "../storage/private-files.ts";
+import type { KeyDatabase, KeyRecords, RecordKind } from "./key-database.ts";
+
+const es256 = { name: "ECDSA", namedCurve: "P-256" };
+
+interface StoredPair {
+  readonly at: number;
+  readonly privateKey: JsonWebKey;
+  readonly publicKey: JsonWebKey;
+}
+
+/** The key database of a program in Node: one file a record, readable by its owner alone (0600). */
+export class FileKeyDatabase implements KeyDatabase {
+  readonly extractable = true;
+  readonly #files: PrivateDirectory;
+
+  constructor(tenantId: string, directory: string = defaultDirectory()) {
+    this.#files = new PrivateDirectory(join(directory, tenantId || "default", "keys"));
+  }
+
+  async get<K extends RecordKind>(kind: K, id: string): Promise<KeyRecords[K] | undefined> {
+    return (await this.#read(kind, fileName(kind, id)))?.[1];
+  }
+
+  async put<K extends RecordKind>(kind: K, id: string, record: KeyRecords[K]): Promise<void> {
+    const stored = "pair" in record ? await exportPair(record) : record;
+    await this.#files.write(fileName(kind, id), JSON.stringify([id, stored]));
+  }
+
+  async remove(kind: RecordKind, id: string): Promise<void> {
+    await this.#files.remove(fileName(kind, id));
+  }
+
+  async list<K extends RecordKind>(kind: K): Promise<[string, KeyRecords[K]][]> {
+    const names = (await this.#files.list()).filter((name) => name.startsWith(`${kind}.`));
+    const found = await Promise.all(names.map((name) => this.#read(kind, name)));
+    return found.filter((entry) => entry !== null);
+  }
+
+  async close(): Promise<void> {}
+
+  async #read<K extends RecordKind>(kind: K, name: string): Promise<[string, KeyRecords[K]] | null> {
+    const text = (await this.#files.read(name))?.toString();
+    if (text === undefined) return null;
+    const [id, stored] = JSON.parse(text) as [string, StoredPair & KeyRecords[K]];
+    return [id, (kind === "pair" ? await importPair(stored) : stored) as KeyRecords[K]];
+  }
+}
+
+/** The key database AuthManager opens in Node when the storage brings none. */
+export function openKeyDatabase(tenantId: string): KeyDatabase {
+  return new FileKeyDatabase(tenantId);
+}
+
+/** Ids may hold anything; file names may not. */
+function fileName(kind: RecordKind, id: string): string {
+  return `${kind}.${createHash("sha256").update(id).digest("hex")}.json`;
+}
+
+async function exportPair({ at, pair }: KeyRecords["pair"]): Promise<StoredPair> {
+  const [privateKey, publicKey] = await Promise.all([
+    crypto.subtle.exportKey("jwk", pair.privateKey),
+    crypto.subtle.exportKey("jwk", pair.publicKey),
+  ]);
+  return { at, privateKey, publicKey };
+}
+
+async function importPair({ at, privateKey, publicKey }: StoredPair): Promise<KeyRecords["pair"]> {
+  const [secret, open] = await Promise.all([
+    crypto.subtle.importKey("jwk", privateKey, es256, true, ["sign"]),
+    crypto.subtle.importKey("jwk", publicKey, es256, true, ["verify"]),
+  ]);
+  return { at, pair: { privateKey: secret, publicKey: open } };
+}

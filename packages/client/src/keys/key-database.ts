@@ -1,0 +1,43 @@
+/** A logout that the server has not heard of yet. The hash can end that session and nothing else. */
+export interface PendingLogout {
+  readonly refreshTokenHash: string;
+  readonly server: string;
+}
+
+/** What is kept, by kind. `at` (ms of the device's clock) only orders: the oldest of too many is dropped. */
+export interface KeyRecords {
+  readonly pair: { readonly at: number; readonly pair: CryptoKeyPair };
+  readonly logout: PendingLogout;
+  readonly device: { readonly at: number; readonly token: string };
+}
+export type RecordKind = keyof KeyRecords;
+
+export const recordKinds: readonly RecordKind[] = ["pair", "logout", "device"];
+
+/**
+ * The client's own database per tenant, beside the sessions: the key pairs they are bound to, logouts still to be told, and the
+ * tokens that name this device. Records are independent of each other, so no implementation needs a lock.
+ */
+export interface KeyDatabase {
+  /** Whether a private key has to be readable to be kept. */
+  readonly extractable: boolean;
+  get<K extends RecordKind>(kind: K, id: string): Promise<KeyRecords[K] | undefined>;
+  /** Resolves when the record is durable. */
+  put<K extends RecordKind>(kind: K, id: string, record: KeyRecords[K]): Promise<void>;
+  remove(kind: RecordKind, id: string): Promise<void>;
+  list<K extends RecordKind>(kind: K): Promise<[id: string, record: KeyRecords[K]][]>;
+  close(): Promise<void>;
+}
+
+/** Adds a record and drops the oldest beyond 32: a device that is never logged out must not fill up. */
+export async function putBounded<K extends "pair" | "device">(
+  keys: KeyDatabase,
+  kind: K,
+  id: string,
+  record: KeyRecords[K],
+): Promise<void> {
+  await keys.put(kind, id, record);
+  const all = await keys.list(kind);
+  all.sort(([, a], [, b]) => b.at - a.at);
+  for (const [old] of all.slice(32)) if (old !== id) await keys.remove(kind, old);
+}

@@ -1,0 +1,2 @@
+export type { ConformanceCase } from "./conformance.ts";
+export { type StorageSubject, storageConformance } from "./storage-conformance.ts";
