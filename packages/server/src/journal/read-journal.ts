@@ -1,6 +1,6 @@
 import { type SqlBool, sql } from "kysely";
 import type { Queries } from "../store/store.ts";
-import type { EventRecord, JournalRecord } from "./record-stream.ts";
+import type { EventRecord, JournalRecord, MalformedRecord } from "./record-stream.ts";
 
 /** Which events to read; a filter other than `tenantId` leaves holes in the chain. */
 export interface JournalFilter {
@@ -14,6 +14,9 @@ export interface JournalFilter {
 
 const pageSize = 1000;
 
+/** A number as text: one that was made too large to be read must be found, not stop the search. */
+const asText = <Column extends string>(column: Column) => sql<string>`cast(${sql.ref(column)} as text)`.as(column);
+
 /** Streams the sealed journal, page by page, tenant by tenant. Read it inside a snapshot. */
 export async function* readJournal(q: Queries, filter: JournalFilter = {}): AsyncGenerator<JournalRecord> {
   for await (const tenantId of listJournalTenants(q, filter.tenantId)) {
@@ -21,10 +24,10 @@ export async function* readJournal(q: Queries, filter: JournalFilter = {}): Asyn
     yield* readTenant(q, tenantId, filter);
     const head = await q.db
       .selectFrom("journal_heads")
-      .select(["seq", "hash"])
+      .select([asText("seq"), "hash"])
       .where("tenant_id", "=", tenantId)
       .executeTakeFirst();
-    if (head) yield { record: "head", tenantId, ...head };
+    if (head) yield { record: "head", tenantId, seq: Number(head.seq), hash: head.hash };
   }
 }
 
@@ -43,21 +46,12 @@ async function* listJournalTenants(q: Queries, only: string | undefined): AsyncG
         .executeTakeFirst();
       if (row) found.push(row.tenant_id);
     }
-    const next = await smallest(q, found);
-    if (next === null) return;
+    const next = found.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))[0];
+    if (next === undefined) return;
     yield next;
     if (only !== undefined) return;
     after = next;
   }
-}
-
-/** By the database's own order, which need not be that of JavaScript. */
-async function smallest(q: Queries, ids: readonly string[]): Promise<string | null> {
-  if (ids.length === 0) return null;
-  const values = sql.join(ids.map((id) => sql`(cast(${id} as text))`));
-  const { rows } = await sql<{ id: string }>`
-    WITH candidate (id) AS (VALUES ${values}) SELECT id FROM candidate ORDER BY id LIMIT 1`.execute(q.db);
-  return rows[0]?.id ?? null;
 }
 
 async function* readTenant(q: Queries, tenantId: string, filter: JournalFilter): AsyncGenerator<JournalRecord> {
@@ -80,17 +74,15 @@ async function* readEvents(
   q: Queries,
   tenantId: string,
   filter: JournalFilter,
-): AsyncGenerator<EventRecord | (JournalRecord & { record: "malformed" })> {
+): AsyncGenerator<EventRecord | MalformedRecord> {
   let after: { seq: number; id: string } | null = null;
   for (;;) {
     let query = q.db
       .selectFrom("journal_events")
-      // Numbers as text: one that was made too large to be read must be found, not stop the search.
-      .select(["id", "type", "subject", "session_id", "data", "hash"])
-      .select([sql<string>`cast(at as text)`.as("at_text"), sql<string>`cast(seq as text)`.as("seq_text")])
+      .select(["id", asText("at"), "type", "subject", "session_id", "data", asText("seq"), "hash"])
       .where("tenant_id", "=", tenantId)
       .where("seq", "is not", null)
-      .orderBy("seq")
+      .orderBy("journal_events.seq")
       .orderBy("id")
       .limit(pageSize);
     if (after !== null) query = query.where(sql<SqlBool>`(seq, id) > (${after.seq}, ${after.id})`);
@@ -99,13 +91,13 @@ async function* readEvents(
     if (filter.type !== undefined) query = query.where("type", "=", filter.type);
     const rows = await query.execute();
     for (const row of rows) {
-      const seq = Number(row.seq_text);
+      const seq = Number(row.seq);
       if (!Number.isSafeInteger(seq)) {
-        yield { record: "malformed", tenantId, seq: null, what: `has the seq ${row.seq_text}` };
+        yield { record: "malformed", tenantId, seq: null, what: `claims place ${row.seq}` };
         return;
       }
       after = { seq, id: row.id };
-      const at = Number(row.at_text);
+      const at = Number(row.at);
       const texts = [row.id, row.type, row.data, row.hash, row.subject ?? "", row.session_id ?? ""];
       if (!Number.isSafeInteger(at) || texts.some((text) => typeof text !== "string")) {
         yield { record: "malformed", tenantId, seq, what: "has a value of a kind that Fieldgate never writes" };
@@ -135,14 +127,16 @@ async function* readCheckpoints(
   for (let after = Number.MIN_SAFE_INTEGER; ; ) {
     const rows = await q.db
       .selectFrom("journal_checkpoints")
-      .select(["seq", "hash", "at", "key_id", "signature"])
+      .select([asText("seq"), "hash", asText("at"), "key_id", "signature"])
       .where("tenant_id", "=", tenantId)
       .where("seq", ">", after)
-      .orderBy("seq")
+      .orderBy("journal_checkpoints.seq")
       .limit(pageSize)
       .execute();
-    for (const { seq, hash, at, key_id, signature } of rows) {
-      yield { record: "checkpoint", tenantId, seq, hash, at, keyId: key_id, signature };
+    for (const { seq: place, hash, at, key_id, signature } of rows) {
+      const seq = Number(place);
+      yield { record: "checkpoint", tenantId, seq, hash, at: Number(at), keyId: key_id, signature };
+      if (!Number.isSafeInteger(seq)) return;
       after = seq;
     }
     if (rows.length < pageSize) return;
