@@ -1,5 +1,7 @@
 import { type Static, type TSchema, Type } from "typebox";
 
+export type { Static, TSchema };
+
 /** A schema with a name: a component of the OpenAPI document, added once to the validator. */
 export type Component<Name extends string = string, Schema extends TSchema = TSchema> = Schema & { readonly $id: Name };
 

@@ -1,6 +1,5 @@
-import type { Route } from "@fieldgate/contract";
+import type { Route, Static, TSchema } from "@fieldgate/contract";
 import type { FastifyRequest } from "fastify";
-import type { Static, TSchema } from "typebox";
 import { readBearer } from "./bearer.ts";
 import type { GateRequest } from "./messages.ts";
 

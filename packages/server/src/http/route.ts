@@ -1,6 +1,5 @@
-import type { Component, Route } from "@fieldgate/contract";
+import type { Component, Route, Static, TSchema } from "@fieldgate/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Static, TSchema } from "typebox";
 import { Fault } from "../fault.ts";
 import { renameAliases } from "./aliases.ts";
 import type { GateResponse } from "./messages.ts";

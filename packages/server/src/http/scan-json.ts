@@ -87,6 +87,6 @@ function refuse(levels: readonly Level[], reason: string): never {
     if (keys === null) return `${before}[${at}]`;
     return before === "" || at === "" ? `${before}${at}` : `${before}.${at}`;
   }, "");
-  const field = fieldName(path);
+  const field = fieldName(path) || '""';
   throw new Fault("invalid_request", { field, message: `The field ${field} ${reason}` });
 }
