@@ -1,6 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { Backend } from "./backend.ts";
 import { foundation } from "./migrations/001-foundation.ts";
+import { citizens } from "./migrations/002-citizens.ts";
 import type { DatabaseKind } from "./store.ts";
 
 /** A step of the schema. Once released it never changes: what is wrong with it is put right by the next one. */
@@ -10,7 +11,12 @@ export interface Migration {
 }
 
 /** In the order in which they run; the place in this list, counted from 1, is the version of the schema. */
-export const migrations: readonly Migration[] = [foundation];
+export const migrations: readonly Migration[] = [foundation, citizens];
+
+/** The database's schema is not one that this version of Fieldgate made or knows. */
+export class SchemaMismatch extends Error {
+  override readonly name = "SchemaMismatch";
+}
 
 interface AppliedMigration {
   version: number;
@@ -45,7 +51,7 @@ export async function applyMigrations(
 function assertKnown(applied: readonly AppliedMigration[], steps: readonly Migration[]): void {
   const version = applied.at(-1)?.version ?? 0;
   if (version > steps.length) {
-    throw new Error(
+    throw new SchemaMismatch(
       `The database has schema ${version}, made by a newer Fieldgate; this one knows schema ${steps.length} at most. ` +
         "Start the newer version, or restore a backup that this one made.",
     );
@@ -53,7 +59,7 @@ function assertKnown(applied: readonly AppliedMigration[], steps: readonly Migra
   for (const { version, name } of applied) {
     const expected = steps[version - 1]?.name;
     if (name === expected) continue;
-    throw new Error(
+    throw new SchemaMismatch(
       `Step ${version} of the database's schema is "${name}", but this Fieldgate knows it as "${expected}". ` +
         "Check that the database address belongs to this deployment.",
     );

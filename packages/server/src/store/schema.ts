@@ -17,6 +17,16 @@ export interface Database {
   journal_events: JournalEventTable;
   journal_heads: { tenant_id: string; seq: number; hash: string };
   journal_checkpoints: JournalCheckpointTable;
+  tenant_keys: TenantKeyTable;
+  beneficiaries: BeneficiaryTable;
+  identifiers: IdentifierTable;
+  otp_challenges: OtpChallengeTable;
+  handles: HandleTable;
+  outbox: OutboxTable;
+  qr_issuers: QrIssuerTable;
+  cards: CardTable;
+  /** Cards of other issuers that a tenant no longer accepts, by their fingerprint. */
+  revoked_cards: { tenant_id: string; fingerprint: string; revoked_at: number };
 }
 
 export interface TenantTable {
@@ -136,4 +146,140 @@ export interface JournalCheckpointTable {
   at: number;
   key_id: string;
   signature: string;
+}
+
+/** The keys of one tenant's personal data, sealed under the deployment secret. */
+export interface TenantKeyTable {
+  id: string;
+  tenant_id: string;
+  /** `data` encrypts, `index` makes blind indexes. */
+  purpose: string;
+  /** Grows with each rotation: new writes use the newest, everything else is still found. */
+  version: number;
+  sealed: string;
+  created_at: number;
+}
+
+/** Whatever starts with `sealed_` is encrypted with tenant, table, row and column as associated data. */
+export interface BeneficiaryTable {
+  /** The entity id: opaque, never personal. */
+  id: string;
+  tenant_id: string;
+  /** Blind index of the external id; null where there is none. */
+  external_lookup: string | null;
+  sealed_external_id: string | null;
+  /** JSON: `Names`. */
+  sealed_names: string;
+  /** JSON: `BirthDate`; null where it is not known. */
+  sealed_birth: string | null;
+  /** BCP 47, for messages. */
+  language: string | null;
+  /** The newest version of the tenant's keys that this row and its identifiers are written with. */
+  key_version: number;
+  version: number;
+  created_at: number;
+  updated_at: number;
+  disabled_at: number | null;
+}
+
+export interface IdentifierTable {
+  id: string;
+  tenant_id: string;
+  beneficiary_id: string;
+  /** `phone`, `email` or `national_id`. */
+  kind: string;
+  /** What kind of national ID it is; empty for the others. */
+  type: string;
+  /** Blind index of the canonical value. */
+  lookup: string;
+  sealed_value: string;
+  /** Order of preference among those of one kind. */
+  position: number;
+  /** 0 while the beneficiary is disabled: then the number is free for another. */
+  active: number;
+}
+
+/** One living code per slot: a tenant, a recipient and a purpose. The code itself is nowhere. */
+export interface OtpChallengeTable {
+  slot: string;
+  /** 128 random bits, from which the code is derived. */
+  id: string;
+  tenant_id: string;
+  /** Blind index of the recipient, or the beneficiary's id for a second step. */
+  recipient: string;
+  purpose: string;
+  key_id: string;
+  attempts: number;
+  sent_at: number;
+  expires_at: number;
+  consumed_at: number | null;
+}
+
+/** Single-use handles between two steps of a sign-in: `selection` and `step-up`. Only their hashes lie here. */
+export interface HandleTable {
+  hash: string;
+  tenant_id: string;
+  purpose: string;
+  /** JSON, sealed under the tenant's data key. */
+  sealed_state: string;
+  expires_at: number;
+}
+
+/** Messages on their way. Rows name a challenge; the code is derived when it is sent. */
+export interface OutboxTable {
+  id: string;
+  tenant_id: string;
+  challenge_id: string;
+  /** `pending`, `sending`, `sent`, `delivered`, `failed` or `void` (nobody has that address). */
+  state: string;
+  /** `sms` or `email`. */
+  medium: string;
+  /** JSON: what to send to whom, sealed under the tenant's data key. */
+  sealed_job: string;
+  attempts: number;
+  /** Which of the medium's channels is next. */
+  channel_index: number;
+  channel: string | null;
+  /** The channel's own name for the message, for receipts. */
+  provider_id: string | null;
+  next_at: number;
+  claimed_by: string | null;
+  claimed_until: number;
+  created_at: number;
+  expires_at: number;
+}
+
+/** Who a tenant trusts to sign QR cards. */
+export interface QrIssuerTable {
+  id: string;
+  tenant_id: string;
+  iss: string;
+  /** Empty where the issuer's cards name no key. */
+  kid: string;
+  alg: string;
+  /** JSON. */
+  jwk: string;
+  /** JSON: what of the standard this issuer bends. */
+  options: string;
+  /** `active`, `retired` or `compromised`. */
+  state: string;
+  not_before: number | null;
+  not_after: number | null;
+  retired_at: number | null;
+  /** Sealed private half, for the tenant's own programme cards alone. */
+  sealed_private: string | null;
+  created_at: number;
+}
+
+/** The programme's own cards. */
+export interface CardTable {
+  id: string;
+  tenant_id: string;
+  beneficiary_id: string;
+  /** Blind index of the card number. */
+  lookup: string;
+  fingerprint: string;
+  issued_at: number;
+  expires_at: number;
+  revoked_at: number | null;
 }

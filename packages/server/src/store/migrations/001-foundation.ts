@@ -1,34 +1,15 @@
 import { sql } from "kysely";
 import type { Migration } from "../migrate.ts";
-import type { DatabaseKind } from "../store.ts";
-
-interface Dialect {
-  /** Compared byte by byte on both databases, whatever the locale of the server. */
-  readonly text: string;
-  readonly int: string;
-  readonly table: string;
-  /** Room in each page for the next version of a row that changes often. */
-  readonly busyTable: string;
-}
-
-const dialects: Readonly<Record<DatabaseKind, Dialect>> = {
-  sqlite: { text: "text", int: "integer", table: "strict", busyTable: "strict" },
-  postgres: {
-    text: 'text collate "C"',
-    int: "bigint",
-    table: "",
-    busyTable: "with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05)",
-  },
-};
+import { type ColumnTypes, columnTypes } from "./column-types.ts";
 
 export const foundation: Migration = {
   name: "foundation",
   async up(db, kind) {
-    for (const statement of statements(dialects[kind])) await sql.raw(statement).execute(db);
+    for (const statement of statements(columnTypes[kind])) await sql.raw(statement).execute(db);
   },
 };
 
-const statements = ({ text, int, table, busyTable }: Dialect): readonly string[] => [
+const statements = ({ text, int, table, busyTable }: ColumnTypes): readonly string[] => [
   `create table tenants (
     id ${text} primary key,
     name ${text} not null,
