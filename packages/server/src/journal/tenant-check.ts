@@ -109,6 +109,7 @@ export function createTenantCheck(
     },
 
     head(record) {
+      if (head) error("inserted", tenantId, record.seq, "There is a second head.");
       head = record;
     },
 

@@ -92,6 +92,10 @@ export async function checkRecords(
       endTenant();
       counts.tenants += 1;
       const { tenantId } = record;
+      // In order, so that no tenant can come twice with two histories.
+      if (current && Buffer.compare(Buffer.from(current.tenantId), Buffer.from(tenantId)) >= 0) {
+        findings.error("inserted", tenantId, null, "The tenant's journal comes twice, or not in its order.");
+      }
       current = { tenantId, check: createTenantCheck(tenantId, keys, kept.of(tenantId), findings) };
       continue;
     }
