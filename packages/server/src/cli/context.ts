@@ -6,7 +6,9 @@ import { loadConfig } from "../config/load-config.ts";
 import { openStore } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
 import { createKeyVault, type KeyVault } from "../tokens/key-vault.ts";
-import { demandSchema } from "./schema-state.ts";
+import { demandFile, demandSchema } from "./database-state.ts";
+
+export { CliFailure } from "./cli-failure.ts";
 
 /**
  * The world of a command: nothing in `cli/` but this reaches for the process. A command is a file that exports
@@ -19,6 +21,10 @@ export interface CliContext {
   readonly stdout: NodeJS.WritableStream;
   readonly stderr: NodeJS.WritableStream;
   readonly clock: Clock;
+  /** Tells when the process is asked to end, each time it is. */
+  onStopSignal(heard: (signal: "SIGTERM" | "SIGINT") => void): void;
+  /** Ends the process at once. */
+  exit(code: number): void;
   /** What the process ends with: 0 fine, 1 failed, 2 wrong usage or configuration. */
   exitCode: 0 | 1 | 2;
 }
@@ -38,17 +44,7 @@ export interface Answer {
   readonly exitCode?: 0 | 1;
 }
 
-/** A mistake told in one sentence on stderr, without a stack. */
-export class CliFailure extends Error {
-  override readonly name = "CliFailure";
-  readonly exitCode: 1 | 2;
-
-  constructor(sentence: string, exitCode: 1 | 2 = 1) {
-    super(sentence);
-    this.exitCode = exitCode;
-  }
-}
-
+/** An open deployment: its configuration, its database and what opens its keys. */
 export interface Deployment {
   readonly config: Config;
   readonly store: Store;
@@ -115,14 +111,17 @@ export function onRun<Options extends object>(
       note,
       async deployment() {
         const { database, secret, previousSecret } = readConfig();
-        store ??= await openStore(database, cli.clock);
-        await demandSchema(store);
+        if (!store) {
+          demandFile(database);
+          store = await openStore(database, cli.clock);
+          await demandSchema(store);
+        }
         return { config: readConfig(), store, vault: createKeyVault(secret, previousSecret) };
       },
     };
     try {
       const answer = await work(run);
-      cli.stdout.write(`${options.json ? JSON.stringify(answer.json, null, 2) : answer.text.replace(/\n$/, "")}\n`);
+      cli.stdout.write(`${options.json ? JSON.stringify(answer.json) : answer.text.replace(/\n$/, "")}\n`);
       cli.exitCode = answer.exitCode ?? 0;
     } finally {
       await store?.close();

@@ -1,16 +1,15 @@
 import { Command, CommanderError } from "commander";
 import { ConfigError } from "../config/config-error.ts";
 import { Fault } from "../fault.ts";
+import { SchemaMismatch } from "../store/migrate.ts";
 import { StoreUnavailable } from "../store/store.ts";
 import { KeyVaultError } from "../tokens/key-vault.ts";
 import { serverVersion } from "../version.ts";
-import { addBackupCommand } from "./backup.ts";
-import { type CliContext, CliFailure } from "./context.ts";
+import { CliFailure } from "./cli-failure.ts";
+import type { CliContext } from "./context.ts";
 import { addDoctorCommand } from "./doctor.ts";
 import { addInitCommand } from "./init.ts";
-import { addJournalCommands } from "./journal.ts";
 import { addKeysCommands } from "./keys.ts";
-import { addRestoreCommand } from "./restore.ts";
 import { addSecretCommands } from "./secret.ts";
 import { addServeCommand } from "./serve.ts";
 import { addSessionsCommands } from "./sessions.ts";
@@ -40,9 +39,6 @@ export function createProgram(cli: CliContext): Command {
   program.commandsGroup("Keys and records:");
   addKeysCommands(program, cli);
   addSecretCommands(program, cli);
-  addJournalCommands(program, cli);
-  addBackupCommand(program, cli);
-  addRestoreCommand(program, cli);
   return program;
 }
 
@@ -62,13 +58,8 @@ function explain(error: unknown): { sentence: string; exitCode: 0 | 1 | 2 } {
   if (error instanceof CommanderError) return { sentence: "", exitCode: error.exitCode === 0 ? 0 : 2 };
   if (error instanceof ConfigError) return { sentence: error.message, exitCode: 2 };
   if (error instanceof CliFailure) return { sentence: `error: ${error.message}`, exitCode: error.exitCode };
-  if (error instanceof Fault || error instanceof KeyVaultError) {
-    return { sentence: `error: ${error.message}`, exitCode: 1 };
-  }
-  if (error instanceof StoreUnavailable) {
-    const cause = error.cause instanceof Error ? ` (${error.cause.message})` : "";
-    return { sentence: `error: The database does not answer: ${error.message}${cause}`, exitCode: 1 };
-  }
+  const known = [Fault, KeyVaultError, StoreUnavailable, SchemaMismatch].some((kind) => error instanceof kind);
+  if (known) return { sentence: `error: ${(error as Error).message}`, exitCode: 1 };
   const told = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { sentence: `error: Something unexpected happened. Please report this:\n${told}`, exitCode: 1 };
 }

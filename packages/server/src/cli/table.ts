@@ -1,19 +1,14 @@
-import { styleText } from "node:util";
-
 /** Columns that stand under each other. Control characters are shown, never sent to the terminal. */
 export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const printable = (cell: string) => cell.replace(/\p{Cc}/gu, "\uFFFD");
   const cells = rows.map((row) => row.map(printable));
-  const widths = header.map((title, column) =>
-    Math.max(width(title), ...cells.map((row) => width(row[column] ?? ""))),
-  );
+  const widths = header.map((title, column) => Math.max(width(title), ...cells.map((row) => width(row[column] ?? ""))));
   const line = (row: readonly string[]) =>
     row
       .map((cell, column) => cell + " ".repeat(Math.max(0, (widths[column] ?? 0) - width(cell))))
       .join("  ")
       .trimEnd();
-  // styleText leaves the text plain where stdout is no terminal or NO_COLOR is set.
-  return [styleText("bold", line(header), { stream: process.stdout }), ...cells.map(line)].join("\n");
+  return [header, ...cells].map(line).join("\n");
 }
 
 /** How many columns a terminal needs for the text: marks take none, East Asian wide characters and emoji two. */
@@ -21,7 +16,12 @@ function width(text: string): number {
   let columns = 0;
   for (const char of text) {
     if (/\p{M}|\p{Cf}/u.test(char)) continue;
-    columns += /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|\p{Emoji_Presentation}|[\uFF01-\uFF60]/u.test(char) ? 2 : 1;
+    columns +=
+      /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|\p{Emoji_Presentation}|[\uFF01-\uFF60]/u.test(
+        char,
+      )
+        ? 2
+        : 1;
   }
   return columns;
 }

@@ -1,0 +1,46 @@
+import { randomBytes } from "node:crypto";
+import { variables } from "../config/variables.ts";
+import type { InitAnswers } from "./init-answers.ts";
+
+type Values = Record<string, string>;
+
+/** `own` is what the new file sets; `all` adds what the environment sets, as it will when the service starts. */
+export function initEnvironment(
+  env: Readonly<Record<string, string | undefined>>,
+  { baseUrl, databaseUrl, tenant }: InitAnswers,
+): { readonly own: Values; readonly all: Values } {
+  const given = Object.entries(env).filter((entry): entry is [string, string] => (entry[1] ?? "").trim() !== "");
+  const outside = Object.fromEntries(given);
+  const hasSecret = "FIELDGATE_SECRET" in outside || "FIELDGATE_SECRET_FILE" in outside;
+  const own = {
+    FIELDGATE_BASE_URL: baseUrl,
+    ...(!hasSecret && { FIELDGATE_SECRET: randomBytes(32).toString("base64") }),
+    ...(databaseUrl !== "" && { FIELDGATE_DATABASE_URL: databaseUrl }),
+    FIELDGATE_DEFAULT_TENANT: tenant,
+  };
+  return { own, all: { ...outside, ...own } };
+}
+
+const suggestions = [
+  ["FIELDGATE_TRUSTED_PROXIES", "127.0.0.1"],
+  ["FIELDGATE_HOST", "0.0.0.0"],
+  ["FIELDGATE_TLS_CERT", "/etc/fieldgate/cert.pem"],
+  ["FIELDGATE_TLS_KEY", "/etc/fieldgate/key.pem"],
+  ["FIELDGATE_METRICS", "127.0.0.1:9464"],
+  ["FIELDGATE_CORS_ORIGINS", "https://app.example.org"],
+] as const;
+
+/** A configuration file that explains itself. Single quotes keep every character as it is. */
+export function configFileText(own: Values): string {
+  const set = Object.entries(own).map(([name, value]) => {
+    const quote = value.includes("'") ? '"' : "'";
+    return `# ${variables[name as keyof typeof variables]}\n${name}=${quote}${value}${quote}\n`;
+  });
+  const more = suggestions.map(([name, example]) => `# ${variables[name]}\n#${name}=${example}\n`);
+  return [
+    "# Fieldgate's configuration. It holds the deployment secret: keep it readable by its owner alone, and keep a copy.\n",
+    ...set,
+    "# More that is often needed; `fieldgate serve --help` lists everything.\n",
+    ...more,
+  ].join("\n");
+}

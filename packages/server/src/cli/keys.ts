@@ -1,0 +1,88 @@
+import { type Command, Option } from "commander";
+import { type KeyRecord, listKeys, type RotatingPurpose, rotateKey, rotatingPurposes } from "../tokens/keys.ts";
+import { CliFailure } from "./cli-failure.ts";
+import { type CliContext, defineCommand, onRun } from "./context.ts";
+import { defineGroup } from "./group.ts";
+import { formatTable, formatTime, isoTime } from "./table.ts";
+
+/** A shorter lead could let a token meet a node that has not seen its key yet. */
+const minLeadSeconds = 5;
+const maxLeadSeconds = 86_400;
+
+export function addKeysCommands(program: Command, cli: CliContext): void {
+  const group = defineGroup(program, "keys", "list and rotate the keys of tokens and journal");
+  addKeysListCommand(group, cli);
+  addKeysRotateCommand(group, cli);
+}
+
+function keyState(key: KeyRecord, now: number): "next" | "active" | "retired" | "expired" {
+  if (key.expiresAt !== null && key.expiresAt <= now) return "expired";
+  if (key.retiresAt !== null && key.retiresAt <= now) return "retired";
+  return key.activeFrom > now ? "next" : "active";
+}
+
+function keyAsJson(key: KeyRecord, now: number): object {
+  return {
+    id: key.id,
+    purpose: key.purpose,
+    alg: key.alg,
+    state: keyState(key, now),
+    createdAt: isoTime(key.createdAt),
+    activeFrom: isoTime(key.activeFrom),
+    retiresAt: isoTime(key.retiresAt),
+    expiresAt: isoTime(key.expiresAt),
+  };
+}
+
+function addKeysListCommand(group: Command, cli: CliContext): void {
+  const command = defineCommand(group, "list", {
+    summary: "list the keys; their secret halves are never shown",
+    examples: [["fieldgate keys list", "which key signs now, and which is next"]],
+  });
+  onRun(command, cli, async (run) => {
+    const { store } = await run.deployment();
+    const now = cli.clock.now();
+    const keys = await listKeys(store);
+    const rows = keys.map((key) => [
+      key.purpose,
+      key.alg,
+      keyState(key, now),
+      formatTime(key.activeFrom),
+      formatTime(key.retiresAt),
+      formatTime(key.expiresAt),
+      key.id,
+    ]);
+    const header = ["PURPOSE", "ALG", "STATE", "ACTIVE FROM", "RETIRES", "EXPIRES", "ID"];
+    const none = "There is no key yet. Start the service once with `fieldgate serve`.";
+    return { json: keys.map((key) => keyAsJson(key, now)), text: rows.length === 0 ? none : formatTable(header, rows) };
+  });
+}
+
+interface RotateOptions {
+  readonly purpose: RotatingPurpose;
+  readonly lead?: string;
+}
+
+function addKeysRotateCommand(group: Command, cli: CliContext): void {
+  const command = defineCommand(group, "rotate", {
+    summary: "make the next key; the present one stays valid for what it made",
+    notes: "The service rotates by itself. Use this when a key may have been seen, or before planned work.",
+    examples: [
+      ["fieldgate keys rotate", "the key that signs access tokens"],
+      ["fieldgate keys rotate --purpose journal --lead 60", "the key that signs the journal, in a minute"],
+    ],
+  })
+    .addOption(new Option("--purpose <purpose>", "which key").choices(rotatingPurposes).default("access"))
+    .option("--lead <seconds>", "how long it is published before it is used (default: the policy's keys.lead)");
+  onRun<RotateOptions>(command, cli, async (run) => {
+    const { purpose, lead } = run.options;
+    if (lead !== undefined && (!/^\d+$/.test(lead) || Number(lead) < minLeadSeconds || Number(lead) > maxLeadSeconds)) {
+      throw new CliFailure(`--lead must be ${minLeadSeconds} to ${maxLeadSeconds} seconds: got "${lead}".`, 2);
+    }
+    const { store, vault, config } = await run.deployment();
+    const leadSeconds = lead === undefined ? config.policy.keys.lead : Number(lead);
+    const key = await rotateKey(store, vault, purpose, { leadSeconds });
+    const text = `${key.id} is the next ${purpose} key. It is published now and used from ${formatTime(key.activeFrom)}.`;
+    return { json: keyAsJson(key, cli.clock.now()), text };
+  });
+}

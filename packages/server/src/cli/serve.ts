@@ -1,0 +1,80 @@
+import type { Command } from "commander";
+import type { Config } from "../config/config.ts";
+import { variables } from "../config/variables.ts";
+import { CliFailure } from "./cli-failure.ts";
+import { type CliContext, defineCommand, onRun } from "./context.ts";
+
+const variableList = Object.entries(variables).map(([name, purpose]) => `  ${name.padEnd(31)} ${purpose}`);
+
+export function addServeCommand(program: Command, cli: CliContext): void {
+  const command = defineCommand(program, "serve", {
+    summary: "run the service",
+    notes:
+      "It answers until SIGTERM or SIGINT, then finishes what is in flight; a second signal ends it at once.\n\n" +
+      `Settings come from the environment, then from ./fieldgate.env:\n${variableList.join("\n")}`,
+    examples: [
+      ["fieldgate serve", "production rules, as fieldgate.env says"],
+      ["fieldgate serve --dev", "on this machine alone, over http, with a secret of its own"],
+    ],
+  });
+  onRun(command, cli, async (run) => {
+    const config = run.config();
+    // Only this command needs the web server, so only it pays for loading it.
+    const { createApp } = await import("../app.ts");
+    const app = await createApp(config).catch((error: unknown) => {
+      throw startFailure(error, config);
+    });
+    let address: { readonly url: string; readonly metricsUrl: string | null };
+    try {
+      address = await app.listen();
+    } catch (error) {
+      await app.close();
+      throw startFailure(error, config);
+    }
+
+    let stopping = false;
+    cli.onStopSignal((signal) => {
+      if (stopping) return cli.exit(signal === "SIGINT" ? 130 : 143);
+      stopping = true;
+      app.close().then(
+        () => cli.exit(0),
+        (error: unknown) => {
+          run.note(`error: The shutdown did not finish: ${error instanceof Error ? error.message : String(error)}`);
+          cli.exit(1);
+        },
+      );
+    });
+
+    const { url, metricsUrl } = address;
+    const also = metricsUrl === null ? "" : `, metrics at ${metricsUrl}`;
+    const how = config.mode === "development" ? " in development, for this machine only" : "";
+    return {
+      json: { url, baseUrl: config.baseUrl, metricsUrl, mode: config.mode },
+      text: `Fieldgate serves ${config.baseUrl} and listens on ${url}${how}${also}.`,
+    };
+  });
+}
+
+/** What the operating system says, with what to do about it. */
+function startFailure(error: unknown, config: Config): unknown {
+  if (!(error instanceof Error) || !("code" in error)) return error;
+  const asked = "port" in error ? `${"address" in error ? error.address : config.listen.host}:${error.port}` : "";
+  switch (error.code) {
+    case "EADDRINUSE":
+      return new CliFailure(
+        `${asked} is in use. Stop what uses it, or set FIELDGATE_PORT (and FIELDGATE_METRICS) to others.`,
+      );
+    case "EACCES":
+      if (asked !== "")
+        return new CliFailure(`${asked} may not be used by this user. Set FIELDGATE_PORT to 1024 or above.`);
+      return error;
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND":
+      return new CliFailure(`This machine has no address ${config.listen.host}. Set FIELDGATE_HOST to one it has.`);
+    case "ENOENT":
+      if (config.tls) return new CliFailure(`A TLS file cannot be read: ${error.message}`);
+      return error;
+    default:
+      return error;
+  }
+}
