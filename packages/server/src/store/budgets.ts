@@ -112,11 +112,13 @@ export async function settleFailure(tx: Queries, budgets: readonly Budget[]): Pr
 
 /** `first * 2^(failures over the limit)`, at most `longest`; spelt out, because SQLite may lack `power()`. */
 function lockMs(lock: { readonly first: number; readonly longest: number }, limit: number) {
-  const steps = Math.ceil(Math.log2(lock.longest / lock.first));
+  const steps = Math.max(1, Math.ceil(Math.log2(lock.longest / lock.first)));
+  // PostgreSQL takes a bare parameter in a CASE for text.
+  const ms = (seconds: number) => sql`cast(${Math.min(seconds, lock.longest) * 1000} as bigint)`;
   const cases = Array.from({ length: steps }, (_, over) => {
-    return sql`WHEN failed + 1 <= ${limit + over} THEN ${Math.min(lock.first * 2 ** over, lock.longest) * 1000}`;
+    return sql`WHEN failed + 1 <= ${limit + over} THEN ${ms(lock.first * 2 ** over)}`;
   });
-  return sql<number>`CASE ${sql.join(cases, sql` `)} ELSE ${lock.longest * 1000} END`;
+  return sql<number>`CASE ${sql.join(cases, sql` `)} ELSE ${ms(lock.longest)} END`;
 }
 
 /** The attempt succeeded: a lock's failures are forgotten, a window's stay until it ends. */
@@ -136,6 +138,42 @@ export async function releaseAttempt(tx: Queries, budgets: readonly Budget[]): P
   for (const { key } of budgets) {
     await tx.db.updateTable("budgets").set({ reserved: sql<number>`reserved - 1` }).where("key", "=", key).execute();
   }
+}
+
+/** A limit on how often something is done, whether it fails or not. */
+export interface Rate {
+  readonly key: string;
+  readonly subject: string;
+  readonly limit: number;
+  /** Seconds. */
+  readonly window: number;
+}
+
+/** Counts one more, unless the limit is reached: then the seconds until it opens. */
+export async function spend(tx: Queries, { key, subject, limit, window }: Rate): Promise<number | null> {
+  const now = tx.now;
+  const windowMs = window * 1000;
+  const { rows } = await sql`
+    INSERT INTO budgets (key, subject, reserved, failed, locked_until, inflight_until, expires_at)
+    VALUES (${key}, ${subject}, 1, 1, 0, 0, ${now} + ${windowMs})
+    ON CONFLICT (key) DO UPDATE SET
+      reserved = CASE WHEN budgets.expires_at <= ${now} THEN 1 ELSE budgets.reserved + 1 END,
+      failed = CASE WHEN budgets.expires_at <= ${now} THEN 1 ELSE budgets.failed + 1 END,
+      expires_at = CASE WHEN budgets.expires_at <= ${now} THEN ${now} + ${windowMs} ELSE budgets.expires_at END
+    WHERE budgets.expires_at <= ${now} OR budgets.failed < ${limit}
+    RETURNING failed`.execute(tx.db);
+  return rows.length === 1 ? null : ((await secondsUntilOpen(tx, { key, limit })) ?? 1);
+}
+
+/** The seconds until a limit opens again; null while it is open. */
+export async function secondsUntilOpen(q: Queries, rate: Pick<Rate, "key" | "limit">): Promise<number | null> {
+  const row = await q.db
+    .selectFrom("budgets")
+    .select(["failed", "expires_at", q.now.as("now")])
+    .where("key", "=", rate.key)
+    .executeTakeFirst();
+  if (!row || row.failed < rate.limit || row.expires_at <= row.now) return null;
+  return Math.max(1, Math.ceil((row.expires_at - row.now) / 1000));
 }
 
 /** Forgets everything that is held against someone. */
