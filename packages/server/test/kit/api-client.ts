@@ -20,10 +20,13 @@ export interface CallOptions {
 /** Calls a node over HTTP as any client would, and holds every answer against the contract. */
 export class ApiClient {
   readonly url: string;
+  /** Where clients believe the service to be, and what proofs are made for: not the node's own address behind a balancer. */
+  readonly publicUrl: string;
   #nonce = "";
 
-  constructor(url: string) {
+  constructor(url: string, publicUrl = url) {
     this.url = url;
+    this.publicUrl = publicUrl;
   }
 
   async call<Body = Problem>(route: Route, options: CallOptions = {}): Promise<Answer<Body>> {
@@ -34,13 +37,13 @@ export class ApiClient {
   }
 
   async #send<Body>(route: Route, { body, headers, token, key }: CallOptions): Promise<Answer<Body>> {
-    const url = `${this.url}${route.path}`;
-    const response = await fetch(url, {
+    const htu = `${this.publicUrl}${route.path}`;
+    const response = await fetch(`${this.url}${route.path}`, {
       method: route.method,
       headers: {
         ...(body !== undefined && { "content-type": "application/json" }),
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
-        ...(key && { dpop: await key.proof({ htm: route.method, htu: url, nonce: this.#nonce }) }),
+        ...(key && { dpop: await key.proof({ htm: route.method, htu, nonce: this.#nonce }) }),
         ...headers,
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),

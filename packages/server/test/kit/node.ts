@@ -70,7 +70,7 @@ export async function startNode(options: NodeOptions): Promise<TestNode> {
     url: baseUrl,
     app,
     config,
-    api: new ApiClient(baseUrl),
+    api: new ApiClient(baseUrl, config.baseUrl),
     async addTenant(id, settings) {
       await store.transaction(async (tx) => {
         await addTenant(tx, { id, name: `Programme ${id}`, settings: settings ?? {} }, { loopbackHttp: true });
