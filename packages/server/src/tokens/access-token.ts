@@ -46,7 +46,7 @@ export function createAccessTokens(keyring: Keyring, clock: Clock, settings: Acc
 
     async verify(token) {
       try {
-        const { payload } = await jwtVerify(token, (header) => verifierFor(keyring, header.kid), {
+        const { payload, protectedHeader } = await jwtVerify(token, (header) => verifierFor(keyring, header.kid), {
           algorithms: [alg],
           typ,
           issuer: settings.issuer,
@@ -55,7 +55,8 @@ export function createAccessTokens(keyring: Keyring, clock: Clock, settings: Acc
           currentDate: new Date(clock.now()),
           requiredClaims: ["sub", "iat", "nbf", "exp", "jti", "sid", "tenantId", "scope", "amr", "acr"],
         });
-        return demandClaims(payload);
+        demandOwnSpelling(token, protectedHeader.kid, payload);
+        return demandClaims(payload, clock.now() / 1000 + settings.skew);
       } catch (cause) {
         // jose rejects with its own errors for everything a token can be wrong in; anything else is our own fault.
         if (cause instanceof joseErrors.JOSEError) throw new Fault("invalid_token", { detail: cause.code, cause });
@@ -72,12 +73,28 @@ function verifierFor(keyring: Keyring, kid: string | undefined) {
   return key;
 }
 
-function demandClaims(payload: JWTPayload): AccessTokenClaims {
-  const { sub, sid, tenantId, scope, amr, acr, jti, entityId, aud } = payload;
+/**
+ * A token of ours has exactly the form we write: no other header members, no member twice, no other spelling of the same
+ * bytes. What two readers could take for different things is nobody's token.
+ */
+function demandOwnSpelling(token: string, kid: string | undefined, payload: JWTPayload): void {
+  const [header, claims, signature = ""] = token.split(".");
+  const isOwn =
+    header === encode(JSON.stringify({ alg, typ, kid })) &&
+    claims === encode(JSON.stringify(payload)) &&
+    signature === Buffer.from(signature, "base64url").toString("base64url");
+  if (!isOwn) throw new Fault("invalid_token", { detail: "not spelt as we spell a token" });
+}
+
+const encode = (text: string) => Buffer.from(text).toString("base64url");
+
+function demandClaims(payload: JWTPayload, latestIssue: number): AccessTokenClaims {
+  const { sub, sid, tenantId, scope, amr, acr, jti, entityId, aud, iat = Number.POSITIVE_INFINITY } = payload;
   const texts = [sub, sid, tenantId, scope, acr, jti, aud].every((claim) => typeof claim === "string");
   const list = Array.isArray(amr) && amr.every((method) => typeof method === "string");
   if (!texts || !list || (entityId !== undefined && typeof entityId !== "string")) {
     throw new Fault("invalid_token", { detail: "a claim has the wrong type" });
   }
+  if (iat > latestIssue) throw new Fault("invalid_token", { detail: "issued in the future" });
   return payload as unknown as AccessTokenClaims;
 }

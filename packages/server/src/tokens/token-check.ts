@@ -46,7 +46,7 @@ export function createTokenCheck(parts: TokenCheckParts): TokenCheck {
   async function verifyNew(token: string, key: string): Promise<VerifiedToken> {
     const claims = await accessTokens.verify(token);
     const found = await findSession(store, claims.sid);
-    if (!found || found.session.tenantId !== claims.tenantId)
+    if (!found || found.session.tenantId !== claims.tenantId || found.session.userId !== claims.sub)
       throw new Fault("invalid_token", { detail: "no session" });
     if (found.session.revokedAt !== null) throw new Fault("session_revoked");
     const verified = { claims, username: found.session.username, provider: found.session.provider };
