@@ -33,6 +33,7 @@ export const OtpVerifyRequest = component(
       code: Type.Optional(Code),
       selectionToken: Type.Optional(Handle),
       entityId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+      birthYear: Type.Optional(Type.Integer({ description: "Where the tenant asks for it with a choice." })),
       challenge: Type.Optional(Handle),
       tenantId: Type.Optional(TenantId),
     },

@@ -1,3 +1,4 @@
+export * from "./citizen.ts";
 export * from "./errors.ts";
 export * from "./openapi.ts";
 export * from "./problem.ts";

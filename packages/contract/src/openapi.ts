@@ -1,3 +1,4 @@
+import { SelectionChoice } from "./citizen.ts";
 import { type ErrorCode, errors } from "./errors.ts";
 import { Problem } from "./problem.ts";
 import type { Route } from "./route.ts";
@@ -11,6 +12,7 @@ import { CurrentUser } from "./user.ts";
 
 /** Every named schema: a component of the document, and of the server's validator. */
 export const components: readonly Component[] = [
+  SelectionChoice,
   Problem,
   LoginRequest,
   RefreshRequest,

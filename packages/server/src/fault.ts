@@ -1,4 +1,4 @@
-import { type ErrorCode, errors } from "@fieldgate/contract";
+import { type ErrorCode, errors, type ProblemExtra } from "@fieldgate/contract";
 
 export interface FaultOptions {
   /** For the log alone: never sent to a client. */
@@ -10,6 +10,8 @@ export interface FaultOptions {
   readonly message?: string;
   /** Seconds until trying again makes sense. */
   readonly retryAfter?: number;
+  /** What the answer tells besides: how to go on. */
+  readonly extra?: ProblemExtra;
 }
 
 /** A refusal with a code of the error table: flows throw it, `http/problem` answers it. */
@@ -20,6 +22,7 @@ export class Fault extends Error {
   readonly retryAfter: number | undefined;
   /** For the log alone. */
   readonly detail: string | undefined;
+  readonly extra: ProblemExtra | undefined;
 
   constructor(code: ErrorCode, options: FaultOptions = {}) {
     super(options.message ?? errors[code].detail, options.cause === undefined ? undefined : { cause: options.cause });
@@ -27,5 +30,6 @@ export class Fault extends Error {
     this.field = options.field;
     this.retryAfter = options.retryAfter;
     this.detail = options.detail;
+    this.extra = options.extra;
   }
 }

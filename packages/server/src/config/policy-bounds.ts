@@ -18,6 +18,8 @@ const lock = {
   window: range(minute, 30 * day),
 };
 
+const rate = { limit: range(1, 100_000), window: range(1, 7 * day) };
+
 /** How far a deployment may move each number of `Policy`: far enough to fit, not so far that a promise breaks. */
 export const policyBounds = {
   tokens: { ...accessLife, skew: range(0, 60), cacheSize: range(0, 5_000_000) },
@@ -29,10 +31,22 @@ export const policyBounds = {
   },
   password: {
     minLength,
-    perAddress: { limit: range(1, 1000), window: range(1, day) },
+    perAddress: rate,
     perUser: lock,
     perDevice: lock,
     queue: range(1, 10_000),
+  },
+  otp: {
+    life: range(minute, 15 * minute),
+    tries: range(1, 10),
+    resend: range(10, 10 * minute),
+    perRecipient: rate,
+    perRecipientDay: rate,
+    perNetwork: rate,
+    perTenant: { limit: range(1, 10_000_000), window: range(minute, day) },
+    failures: { ...lock, limit: range(1, 100) },
+    strayPerNetwork: rate,
+    handle: range(30, 15 * minute),
   },
   revocation: { poll: range(1, 2), stale: range(2, 4), overlap: range(5, hour) },
   keys: { life: range(hour, 2 * year), lead: range(10, day) },

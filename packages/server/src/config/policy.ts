@@ -24,13 +24,34 @@ export interface Policy {
   readonly password: {
     readonly minLength: number;
     /** Failures in a minute for one user from one address. */
-    readonly perAddress: { readonly limit: number; readonly window: number };
+    readonly perAddress: RatePolicy;
     /** Failures for one user, then a lock that doubles. */
     readonly perUser: LockPolicy;
     /** Failures of one known device of a user, then a lock that doubles. */
     readonly perDevice: LockPolicy;
     /** How many password checks may wait for a free core. */
     readonly queue: number;
+  };
+  readonly otp: {
+    /** Seconds a code is good for. */
+    readonly life: number;
+    /** Wrong tries that burn a code. */
+    readonly tries: number;
+    /** Seconds within which nothing is sent again. */
+    readonly resend: number;
+    /** Messages to one recipient in a short time, and in a day. */
+    readonly perRecipient: RatePolicy;
+    readonly perRecipientDay: RatePolicy;
+    /** Messages asked for from one network; ranges of a tenant are exempt. */
+    readonly perNetwork: RatePolicy;
+    /** Messages a tenant pays for. */
+    readonly perTenant: RatePolicy;
+    /** Wrong codes for one recipient, across codes. */
+    readonly failures: LockPolicy;
+    /** Tries from one network where no code is alive. */
+    readonly strayPerNetwork: RatePolicy;
+    /** Seconds a handle between two steps is good for. */
+    readonly handle: number;
   };
   readonly revocation: {
     /** Seconds between polls. */
@@ -61,6 +82,12 @@ export interface Policy {
     /** Seconds between signed checkpoints. */
     readonly checkpoint: number;
   };
+}
+
+export interface RatePolicy {
+  readonly limit: number;
+  /** Seconds. */
+  readonly window: number;
 }
 
 export interface SessionLife {
@@ -111,6 +138,18 @@ export const defaultPolicy: Policy = {
     perUser: { limit: 10, lock: 30, maxLock: hour, window: day },
     perDevice: { limit: 10, lock: 30, maxLock: hour, window: day },
     queue: 64,
+  },
+  otp: {
+    life: 10 * minute,
+    tries: 5,
+    resend: minute,
+    perRecipient: { limit: 3, window: 10 * minute },
+    perRecipientDay: { limit: 10, window: day },
+    perNetwork: { limit: 25, window: 5 * minute },
+    perTenant: { limit: 1000, window: hour },
+    failures: { limit: 20, lock: hour, maxLock: day, window: 3 * day },
+    strayPerNetwork: { limit: 100, window: 10 * minute },
+    handle: 5 * minute,
   },
   revocation: { poll: 1, stale: 4, overlap: 60 },
   keys: { life: 90 * day, lead: 10 * minute },

@@ -54,6 +54,7 @@ export async function startWorkerSession(
     acr: signIn.acr,
     scope: scopes["field-worker"],
     entityId: null,
+    parentId: null,
     deviceId,
     refreshKeyId: key.id,
     headHash: refreshTokenHash(refreshToken(key.secret, id, 0)),

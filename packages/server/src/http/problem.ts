@@ -81,5 +81,6 @@ export function problemBody(fault: Fault, requestId: string): string {
   const frame = frames.get(fault.code);
   const sentence = JSON.stringify(fault.message);
   const field = fault.field === undefined ? "" : `,"field":${JSON.stringify(fault.field)}`;
-  return `${frame?.start}${sentence}${frame?.middle}${sentence},"instance":"urn:uuid:${requestId}"${field}}`;
+  const extra = fault.extra === undefined ? "" : `,${JSON.stringify(fault.extra).slice(1, -1)}`;
+  return `${frame?.start}${sentence}${frame?.middle}${sentence},"instance":"urn:uuid:${requestId}"${field}${extra}}`;
 }

@@ -70,6 +70,8 @@ export interface SessionTable {
   acr: string;
   scope: string;
   entity_id: string | null;
+  /** The worker's session in which someone was helped to sign in: it ends, and this one with it. */
+  parent_id: string | null;
   device_id: string | null;
   /** Null where the session has no refresh token. */
   refresh_key_id: string | null;

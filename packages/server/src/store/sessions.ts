@@ -1,8 +1,8 @@
 import type { UserKind } from "@fieldgate/contract";
-import { type Selectable, sql } from "kysely";
+import { type ExpressionBuilder, type ExpressionWrapper, type Selectable, type SqlBool, sql } from "kysely";
 import { recordEvent } from "../journal/record.ts";
 import { sendHint } from "./hint.ts";
-import type { SessionTable } from "./schema.ts";
+import type { Database, SessionTable } from "./schema.ts";
 import type { Queries } from "./store.ts";
 
 /** A signed-in person on one device; also the family of its refresh tokens. */
@@ -17,6 +17,7 @@ export interface SessionRecord {
   readonly acr: string;
   readonly scope: string;
   readonly entityId: string | null;
+  readonly parentId: string | null;
   readonly deviceId: string | null;
   readonly refreshKeyId: string | null;
   readonly counter: number;
@@ -51,6 +52,7 @@ export interface NewSession
     | "acr"
     | "scope"
     | "entityId"
+    | "parentId"
     | "deviceId"
     | "refreshKeyId"
     | "jkt"
@@ -75,6 +77,7 @@ export function toSession(row: Selectable<SessionTable>): SessionRecord {
     acr: row.acr,
     scope: row.scope,
     entityId: row.entity_id,
+    parentId: row.parent_id,
     deviceId: row.device_id,
     refreshKeyId: row.refresh_key_id,
     counter: row.counter,
@@ -102,6 +105,7 @@ export async function insertSession(tx: Queries, session: NewSession): Promise<S
       acr: session.acr,
       scope: session.scope,
       entity_id: session.entityId,
+      parent_id: session.parentId,
       device_id: session.deviceId,
       refresh_key_id: session.refreshKeyId,
       counter: 0,
@@ -203,17 +207,20 @@ export interface SessionChoice {
   readonly sessionId?: string | undefined;
 }
 
-/** Ends the living sessions chosen, for good, and returns their ids. Other nodes see it within seconds. */
+/**
+ * Ends the living sessions chosen, for good, with those that hang on them, and returns their ids. Other nodes see it
+ * within seconds.
+ */
 export async function endSessions(tx: Queries, choice: SessionChoice, reason: EndReason): Promise<string[]> {
-  let query = tx.db
-    .updateTable("sessions")
-    .set({ revoked_at: tx.now, revoked_reason: reason })
-    .where("tenant_id", "=", choice.tenantId)
-    .where("revoked_at", "is", null);
-  if (choice.userId !== undefined) query = query.where("user_id", "=", choice.userId);
-  if (choice.sessionId !== undefined) query = query.where("id", "=", choice.sessionId);
-  const ended = await query.returning(["id", "user_id"]).execute();
+  const ended = await revoke(tx, choice.tenantId, reason, (eb) =>
+    eb.and([
+      ...(choice.userId === undefined ? [] : [eb("user_id", "=", choice.userId)]),
+      ...(choice.sessionId === undefined ? [] : [eb("id", "=", choice.sessionId)]),
+    ]),
+  );
   if (ended.length === 0) return [];
+  const parents = ended.map((row) => row.id);
+  const children = await revoke(tx, choice.tenantId, reason, (eb) => eb("parent_id", "in", parents));
 
   const [only] = ended.length === 1 ? ended : [];
   await recordEvent(tx, {
@@ -221,10 +228,26 @@ export async function endSessions(tx: Queries, choice: SessionChoice, reason: En
     type: "session.ended",
     subject: only?.user_id ?? choice.userId,
     sessionId: only?.id,
-    data: { reason, count: ended.length },
+    data: { reason, count: ended.length + children.length },
   });
   await sendHint(tx, revocationsTopic);
-  return ended.map((row) => row.id);
+  return [...ended, ...children].map((row) => row.id);
+}
+
+function revoke(
+  tx: Queries,
+  tenantId: string,
+  reason: EndReason,
+  which: (eb: ExpressionBuilder<Database, "sessions">) => ExpressionWrapper<Database, "sessions", SqlBool>,
+) {
+  return tx.db
+    .updateTable("sessions")
+    .set({ revoked_at: tx.now, revoked_reason: reason })
+    .where("tenant_id", "=", tenantId)
+    .where("revoked_at", "is", null)
+    .where(which)
+    .returning(["id", "user_id"])
+    .execute();
 }
 
 export interface Revocation {

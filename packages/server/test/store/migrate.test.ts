@@ -113,7 +113,16 @@ const fullRows: { readonly [Table in keyof Database]: Required<Database[Table]> 
   },
   sessions: {
     ...{ id: "s", tenant_id: "t", user_id: "w", kind: "k", username: "Ana", provider: "p", amr: "[]", acr: "a" },
-    ...{ scope: "", entity_id: "e", device_id: "d", refresh_key_id: "r", counter: 1, head_hash: "h", parent_hash: "p" },
+    ...{
+      scope: "",
+      entity_id: "e",
+      parent_id: "s",
+      device_id: "d",
+      refresh_key_id: "r",
+      counter: 1,
+      head_hash: "h",
+      parent_hash: "p",
+    },
     ...{ jkt: "j", created_at: 1, rotated_at: 2, idle_ms: 3, expires_at: 4, absolute_expires_at: 5, revoked_at: 6 },
     ...{ revoked_reason: "r" },
   },

@@ -10,9 +10,12 @@ export const citizens: Migration = {
 };
 
 const statements = ({ text, int, table, busyTable }: ColumnTypes): readonly string[] => [
+  `alter table sessions add column parent_id ${text}`,
+  "create index sessions_by_parent_session on sessions (parent_id) where parent_id is not null",
+
   `create table tenant_keys (
     id ${text} primary key,
-    tenant_id ${text} not null references tenants (id),
+    tenant_id ${text} not null,
     purpose ${text} not null,
     version ${int} not null,
     sealed ${text} not null,

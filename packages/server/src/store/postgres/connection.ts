@@ -1,3 +1,4 @@
+import { setImmediate as othersTurn } from "node:timers/promises";
 import {
   AbortedTransactionError,
   type CompiledQuery,
@@ -7,7 +8,14 @@ import {
 } from "kysely";
 import type pg from "pg";
 import { StoreUnavailable } from "../store.ts";
-import { ConnectionLost, isCollision, isStaleStatement, translateConnectError, translateError } from "./errors.ts";
+import {
+  ConnectionLost,
+  isCollision,
+  isStaleStatement,
+  ServerSilent,
+  translateConnectError,
+  translateError,
+} from "./errors.ts";
 import type { StatementNames } from "./statement-names.ts";
 
 /** A client of the pool for the time of one query or one transaction. */
@@ -91,7 +99,8 @@ export class PostgresConnection implements DatabaseConnection {
       return await this.#client.query(name === undefined ? config : { ...config, name });
     } catch (error) {
       const translated = translateError(error);
-      if (translated instanceof ConnectionLost || isStaleStatement(error)) this.#isLost = true;
+      this.#isLost ||= translated instanceof ConnectionLost || translated instanceof ServerSilent;
+      this.#isLost ||= isStaleStatement(error);
       throw translated;
     }
   }
@@ -99,6 +108,8 @@ export class PostgresConnection implements DatabaseConnection {
   async #replaceClient(): Promise<void> {
     // First back with the old one: it may have the only seat in the pool.
     this.release();
+    // The others of the pool may have been cut at the same moment: let it notice.
+    await othersTurn();
     this.#client = await connect(this.#pool);
     this.#isLost = false;
   }

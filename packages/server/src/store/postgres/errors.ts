@@ -4,6 +4,9 @@ import { StoreUnavailable } from "../store.ts";
 /** The connection broke under a query, so that nobody knows whether the query took place. */
 export class ConnectionLost extends StoreUnavailable {}
 
+/** No answer came in time; the connection is of no more use, and asking again at once is of none either. */
+export class ServerSilent extends StoreUnavailable {}
+
 /** Classes of SQLSTATE that speak of the server rather than of the statement. */
 const unavailableClasses: ReadonlySet<string> = new Set([
   "08", // connection
@@ -41,10 +44,9 @@ export function translateError(error: unknown): unknown {
   if (unavailableCodes.has(state) || unavailableClasses.has(state.slice(0, 2))) {
     return new StoreUnavailable(describe(error), { cause: error });
   }
-  if (!(error instanceof pg.DatabaseError) && isConnectionTrouble(error)) {
-    return new ConnectionLost(describe(error), { cause: error });
-  }
-  return error;
+  if (error instanceof pg.DatabaseError) return error;
+  if (error.message === "Query read timeout") return new ServerSilent(describe(error), { cause: error });
+  return isConnectionTrouble(error) ? new ConnectionLost(describe(error), { cause: error }) : error;
 }
 
 /** Whatever keeps us from a connection means that the database cannot be used. */
@@ -56,10 +58,10 @@ function sqlState(error: unknown): string {
   return error instanceof pg.DatabaseError ? (error.code ?? "") : "";
 }
 
-/** `pg` throws plain errors, told apart by their text, when the socket closes or a query gets no answer in time. */
+/** `pg` throws plain errors, told apart by their text, when the socket closes. */
 function isConnectionTrouble(error: Error): boolean {
   if ("syscall" in error) return true;
-  return /^Connection terminated|^Query read timeout|not queryable$|^Cannot use a pool/.test(error.message);
+  return /^Connection terminated|not queryable$|^Cannot use a pool/.test(error.message);
 }
 
 function describe(error: unknown): string {

@@ -20,7 +20,7 @@ const everyday = {
   lock_timeout: 2000,
   idle_in_transaction_session_timeout: 10_000,
   // For a server that has vanished without a word.
-  query_timeout: 5000,
+  query_timeout: 3500,
 };
 const unhurried = { lock_timeout: 60_000 };
 
