@@ -184,11 +184,16 @@ describe.each(databases)("a store on $name", ({ name: kind, fresh }) => {
   describe("values", () => {
     const largest = Number.MAX_SAFE_INTEGER;
 
-    test.each([0, 1, -1, 2 ** 31, 2 ** 40, largest, -largest])("the whole number %d comes back as it is", async (n) => {
+    test("whole numbers come back as they are", async () => {
       const { store } = await freshStore(fresh);
-      await store.db.insertInto("leases").values({ name: "n", holder: "", expires_at: n }).execute();
-      const rows = await store.db.selectFrom("leases").select("expires_at").where("expires_at", "=", n).execute();
-      expect(rows).toEqual([{ expires_at: n }]);
+      for (const n of [0, 1, -1, 2 ** 31, 2 ** 40, largest, -largest]) {
+        await store.db
+          .insertInto("leases")
+          .values({ name: `${n}`, holder: "", expires_at: n })
+          .execute();
+        const rows = await store.db.selectFrom("leases").select("expires_at").where("expires_at", "=", n).execute();
+        expect(rows).toEqual([{ expires_at: n }]);
+      }
     });
 
     test("a number that JavaScript cannot hold is an error, not another number", async () => {
@@ -211,15 +216,16 @@ describe.each(databases)("a store on $name", ({ name: kind, fresh }) => {
       expect(rows).toEqual([{ n: 3, half: 1 }]);
     });
 
-    test.each(["", "Ñandú Ωμέγα", "مرحبا", "👩🏽‍🌾", "a'b\"c\\d;--", "x\ny\tz", "é vs é"])(
-      "the text %j comes back as it is",
-      async (value) => {
-        const { store } = await freshStore(fresh);
-        await putFact(store, "text", value);
+    test("texts come back as they are", async () => {
+      const { store } = await freshStore(fresh);
+      const composed = "caf\u00e9";
+      const decomposed = "cafe\u0301";
+      for (const value of ["", "Ñandú Ωμέγα", "مرحبا", "👩🏽‍🌾", "a'b\"c\\d;--", "x\ny\tz", composed, decomposed]) {
+        await putFact(store, `text ${value}`, value);
         const rows = await store.db.selectFrom("deployment").select("value").where("value", "=", value).execute();
         expect(rows).toEqual([{ value }]);
-      },
-    );
+      }
+    });
 
     test("a column refuses what is not of its type", async () => {
       const { store } = await freshStore(fresh);
