@@ -1,43 +1,45 @@
 import { randomUUID } from "node:crypto";
-import { type ServerResponse, STATUS_CODES } from "node:http";
+import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { type ErrorCode, errors } from "@fieldgate/contract";
 import { Fault } from "../fault.ts";
-import type { Gate } from "./messages.ts";
+import { type Gate, latestResponse } from "./messages.ts";
 import { problemBody } from "./problem.ts";
 import { defaultHeaders } from "./security-headers.ts";
 
 interface ParserError extends Error {
-  readonly code?: string;
-  readonly rawPacket?: Buffer;
+  readonly code?: string | undefined;
+  /** A Buffer, where it is the parser that complains. */
+  readonly rawPacket?: unknown;
 }
 
-/**
- * Answers what is no HTTP request, or never became a whole one, and closes the connection. Returns the code it
- * answered with, or null where nobody could be answered.
- */
-export function answerClientError(gate: Gate, error: ParserError, socket: Duplex): ErrorCode | null {
-  const pending = (socket as { _httpMessage?: ServerResponse | null })._httpMessage;
-  if (pending?.req.complete) {
-    // The bad bytes came after a good request: that one is answered first.
-    pending.shouldKeepAlive = false;
-    return null;
+/** Answers what is no HTTP request, or never became a whole one, and closes the connection. */
+export function answerClientError(gate: Gate, error: ParserError, socket: Duplex): void {
+  const response = latestResponse(socket);
+  const wasWhole = response?.req.complete === true;
+  if (response && wasWhole && !response.writableFinished) {
+    // The bad bytes came behind a good request: that one is answered, then the connection ends.
+    response.shouldKeepAlive = false;
+    return;
   }
-  if (error.code === "ECONNRESET" || !socket.writable || pending?.headersSent) {
+  // Half a request that was refused already has had its answer.
+  const answered = response?.headersSent === true && !wasWhole;
+  if (error.code === "ECONNRESET" || !socket.writable || answered) {
     socket.destroy();
-    return null;
+    return;
   }
   const code = codeOf(error);
+  gate.onMalformed(code);
   socket.end(rawAnswer(gate, new Fault(code)), () => socket.destroy());
-  return code;
 }
 
 function codeOf(error: ParserError): ErrorCode {
   if (error.code === "ERR_HTTP_REQUEST_TIMEOUT") return "request_timeout";
   if (error.code !== "HPE_HEADER_OVERFLOW") return "invalid_request";
   // Where the first line alone fills the buffer, it is the address that is too long.
-  const firstLine = error.rawPacket?.subarray(0, 16 * 1024);
-  return firstLine && !firstLine.includes("\r\n") ? "uri_too_long" : "headers_too_large";
+  const { rawPacket } = error;
+  const noLineEnds = Buffer.isBuffer(rawPacket) && !rawPacket.subarray(0, 16 * 1024).includes("\r\n");
+  return noLineEnds ? "uri_too_long" : "headers_too_large";
 }
 
 function rawAnswer(gate: Gate, fault: Fault): string {

@@ -34,6 +34,7 @@ export function createHttpServer(settings: HttpSettings): FastifyInstance {
     return503OnClosing: false,
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: false } },
     serverFactory: serverFactory(settings, gate),
+    clientErrorHandler: (error, socket) => answerClientError(gate, error, socket),
     routerOptions: createRouterFallbacks(() => app),
   });
   app.decorate("httpSettings", settings);
@@ -56,12 +57,6 @@ export function createHttpServer(settings: HttpSettings): FastifyInstance {
 
 function serverFactory(settings: HttpSettings, gate: Gate): FastifyServerFactory {
   const guard = createGuard(settings);
-  const malformed = settings.metrics.counter(
-    "fieldgate_http_malformed_requests_total",
-    "What was no whole HTTP request, by the error it was answered with.",
-    ["code"],
-  );
-
   return (route) => {
     function listener(request: GateRequest, response: GateResponse): void {
       const fault = guard(request);
@@ -70,11 +65,6 @@ function serverFactory(settings: HttpSettings, gate: Gate): FastifyServerFactory
       else if (preflight !== null) response.writeHead(204, [...preflight]).end();
       else route(request, response);
     }
-    const server = createNodeServer(settings, createMessageClasses(gate), listener as never);
-    server.on("clientError", (error, socket) => {
-      const code = answerClientError(gate, error, socket);
-      if (code !== null) malformed.inc({ code });
-    });
-    return server;
+    return createNodeServer(settings, createMessageClasses(gate), listener as never);
   };
 }

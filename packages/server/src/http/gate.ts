@@ -9,6 +9,11 @@ import { fixedHeaders } from "./security-headers.ts";
 /** What all requests of one server share, and what is done when one of them ends. */
 export function createGate(settings: HttpSettings): Gate {
   const { logger, metrics } = settings;
+  const malformed = metrics.counter(
+    "fieldgate_http_malformed_requests_total",
+    "What was no whole HTTP request, by the error it was answered with.",
+    ["code"],
+  );
   const gate: Gate = {
     forwarding: createForwarding(settings.trustedProxies),
     cors: createCors(settings.corsOrigins),
@@ -22,6 +27,7 @@ export function createGate(settings: HttpSettings): Gate {
       response.meter.observe(response.writableFinished ? response.statusCode : aborted, seconds);
       logRequest(logger, response, seconds);
     },
+    onMalformed: (code) => malformed.inc({ code }),
   };
   metrics.watchInFlight(() => gate.inFlight);
   return gate;

@@ -1,4 +1,7 @@
 import { IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type { ErrorCode } from "@fieldgate/contract";
 import type { Fault } from "../fault.ts";
 import type { Cors } from "./cors.ts";
 import type { Forwarding } from "./forwarding.ts";
@@ -19,6 +22,8 @@ export interface Gate {
   readonly unmatched: RequestMeter;
   /** Called once per request, when the last byte is out or the client has gone. */
   onDone(response: GateResponse): void;
+  /** Called when something that never became a request was answered. */
+  onMalformed(code: ErrorCode): void;
 }
 
 export interface GateRequest extends IncomingMessage {
@@ -31,6 +36,14 @@ export interface GateResponse extends ServerResponse<GateRequest> {
   meter: RequestMeter;
   /** Why the answer is no success, for the log. */
   fault: Fault | null;
+}
+
+const latest = Symbol("latest response");
+type GateSocket = Socket & { [latest]?: GateResponse };
+
+/** The answer to the newest request of a connection. */
+export function latestResponse(socket: Duplex): GateResponse | undefined {
+  return (socket as GateSocket)[latest];
 }
 
 type Head = OutgoingHttpHeaders | OutgoingHttpHeader[];
@@ -61,6 +74,7 @@ export function createMessageClasses(gate: Gate) {
     constructor(...args: ConstructorParameters<typeof ServerResponse<GateRequest>>) {
       super(...args);
       gate.inFlight++;
+      (this.req.socket as GateSocket)[latest] = this;
       this.on("close", done);
     }
 

@@ -48,8 +48,10 @@ export class RouteContext<R extends Route = Route> {
     return this.#header("x-tenant-id");
   }
 
+  /** As it was sent: an empty one is a bad proof, and not the same as none. */
   get dpop(): string | null {
-    return this.#header("dpop");
+    const value = this.#raw.headers.dpop;
+    return typeof value === "string" ? value : null;
   }
 
   get deviceToken(): string | null {
