@@ -2,10 +2,12 @@
 // Plain JavaScript that an old Node can read too: it finds the Node this service needs and runs the command line on it.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
+import * as nodeModule from "node:module";
 import * as os from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+const here = dirname(fileURLToPath(import.meta.url));
 const needed = [24, 7];
 const [major, minor] = process.versions.node.split(".").map(Number);
 
@@ -13,17 +15,21 @@ if (major > needed[0] || (major === needed[0] && minor >= needed[1])) {
   // libuv reads this when its pool is first used: password checks must not take every thread from the rest.
   if (!process.env.UV_THREADPOOL_SIZE)
     process.env.UV_THREADPOOL_SIZE = String(Math.max(4, os.availableParallelism() + 2));
+  // Compiled code is kept beside the packages it comes from, where only those who may change them can write.
+  const modules = nearest(here, "node_modules");
+  if (modules !== null) nodeModule.enableCompileCache(join(modules, ".cache", "fieldgate"));
   import("../src/main.ts").then((main) => main.runProcess());
 } else {
-  runOn(pinnedNode(dirname(fileURLToPath(import.meta.url))));
+  // The Node that `npm ci` brought along.
+  runOn(nearest(here, join("node_modules", ".bin", "node")));
 }
 
-/** The Node that `npm ci` brought along, in this folder or the nearest one above. */
-function pinnedNode(folder) {
-  const node = join(folder, "node_modules", ".bin", "node");
-  if (existsSync(node)) return node;
+/** Where `path` exists in this folder or the nearest one above. */
+function nearest(folder, path) {
+  const found = join(folder, path);
+  if (existsSync(found)) return found;
   const parent = dirname(folder);
-  return parent === folder ? null : pinnedNode(parent);
+  return parent === folder ? null : nearest(parent, path);
 }
 
 function runOn(node) {
