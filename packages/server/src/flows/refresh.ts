@@ -25,11 +25,9 @@ export async function refreshSession(services: Services, request: RefreshRequest
   const { session, key, presented } = await findFamily(services, request);
   const proof = session.jkt === null ? null : await demandProof(session.jkt, request);
   const outcome = await services.store.transaction((tx) => moveOn(services, tx, { session, key, presented, proof }));
-  if (outcome === "reuse") {
-    services.revocations.add([session.id]);
-    throw new Fault("session_revoked", { detail: "refresh token reused" });
-  }
-  return sessionAnswer(services, outcome);
+  if (!(outcome instanceof Fault)) return sessionAnswer(services, outcome);
+  if (outcome.code === "session_revoked") services.revocations.add([session.id]);
+  throw outcome;
 }
 
 interface Family {
@@ -58,11 +56,12 @@ async function demandProof(jkt: string, request: RefreshRequest): Promise<DpopPr
   return proof;
 }
 
+/** The session as it stands now, or why there are no tokens: as a value, because the proof is used up either way. */
 async function moveOn(
   services: Services,
   tx: Queries,
   { session, key, presented, proof }: Family & { readonly proof: DpopProof | null },
-): Promise<SessionRecord | "reuse"> {
+): Promise<SessionRecord | Fault> {
   await useProof(tx, proof, services.nonces.longestLife);
   const rotated = await rotateSession(tx, {
     id: session.id,
@@ -83,8 +82,8 @@ async function answerReplay(
   tx: Queries,
   found: SessionAtTime | null,
   presented: number,
-): Promise<SessionRecord | "reuse"> {
-  if (!found) throw new Fault("invalid_grant", { detail: "family is gone" });
+): Promise<SessionRecord | Fault> {
+  if (!found) return new Fault("invalid_grant", { detail: "family is gone" });
   const { session, now } = found;
   const family = {
     counter: session.counter,
@@ -98,15 +97,15 @@ async function answerReplay(
     case "repeat":
       return session;
     case "superseded":
-      throw new Fault("refresh_superseded");
+      return new Fault("refresh_superseded");
     case "revoked":
-      throw new Fault("session_revoked");
+      return new Fault("session_revoked");
     case "expired":
-      throw new Fault("invalid_grant", { detail: "expired" });
+      return new Fault("invalid_grant", { detail: "expired" });
     case "reuse":
       await recordEvent(tx, event(session, "session.reuse_detected"));
       await endSessions(tx, { tenantId: session.tenantId, sessionId: session.id }, "reuse");
-      return "reuse";
+      return new Fault("session_revoked", { detail: "refresh token reused" });
     case "rotate":
       throw new Error("The head of a living family did not rotate.");
   }
