@@ -11,7 +11,7 @@ describe.each(databases)("how long a session lives, on $name", (database) => {
   beforeAll(async () => {
     deployment = await deploy(database);
     await deployment.node.addTenant("strict", {
-      policy: { sessions: { bound: { idle: hour, absolute: day }, plain: { idle: hour, absolute: day } } },
+      policy: { sessions: { bound: { idle: 6 * hour, absolute: day }, plain: { idle: 6 * hour, absolute: day } } },
     });
   });
   afterAll(() => deployment?.close());
@@ -19,8 +19,8 @@ describe.each(databases)("how long a session lives, on $name", (database) => {
   const kinds = [
     { kind: "a bound session", bound: true, idle: 35 * day, absolute: 90 * day, tenantId: "demo" },
     { kind: "a plain session", bound: false, idle: 14 * day, absolute: 30 * day, tenantId: "demo" },
-    { kind: "a bound session of a strict tenant", bound: true, idle: hour, absolute: day, tenantId: "strict" },
-    { kind: "a plain session of a strict tenant", bound: false, idle: hour, absolute: day, tenantId: "strict" },
+    { kind: "a bound session of a strict tenant", bound: true, idle: 6 * hour, absolute: day, tenantId: "strict" },
+    { kind: "a plain session of a strict tenant", bound: false, idle: 6 * hour, absolute: day, tenantId: "strict" },
   ];
 
   test.each(kinds)("$kind is good until it was idle for too long", async ({ bound, idle, tenantId }) => {
