@@ -95,6 +95,11 @@ export const errors = {
     title: "Refresh token superseded",
     detail: "A newer refresh token of this session exists. Read it from storage and use that one.",
   },
+  identifier_taken: {
+    status: 409,
+    title: "ID number taken",
+    detail: "Another active person of this tenant has this ID number.",
+  },
   payload_too_large: {
     status: 413,
     title: "Request too large",

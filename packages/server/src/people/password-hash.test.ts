@@ -1,6 +1,6 @@
 import { hash } from "@node-rs/argon2";
 import { expect, test } from "vitest";
-import { Fault } from "../fault.ts";
+import type { Fault } from "../fault.ts";
 import { createPasswordHasher } from "./password-hash.ts";
 
 const password = "walnut-harbour-seventeen";

@@ -1,0 +1,127 @@
+import type { Selectable } from "kysely";
+import type { Beneficiary, IdentifierKind, Names } from "../people/beneficiary.ts";
+import type { BirthDate } from "../people/birth-date.ts";
+import type { TenantCipher } from "../people/data-keys.ts";
+import type { BeneficiaryTable, IdentifierTable } from "./schema.ts";
+import type { Queries } from "./store.ts";
+
+/** Where each sealed text of a beneficiary lies. */
+export const places = {
+  beneficiary: (row: string, column: keyof BeneficiaryTable) => ({ table: "beneficiaries", row, column }),
+  identifier: (row: string) => ({ table: "identifiers", row, column: "sealed_value" }),
+};
+
+export async function findBeneficiary(q: Queries, cipher: TenantCipher, id: string): Promise<Beneficiary | null> {
+  const [found] = await readBeneficiaries(q, cipher, [id]);
+  return found ?? null;
+}
+
+/** The active people of the cipher's tenant who have this identifier, in its canonical form; the oldest first. */
+export async function findByIdentifier(
+  q: Queries,
+  cipher: TenantCipher,
+  kind: IdentifierKind,
+  canonical: string,
+): Promise<Beneficiary[]> {
+  const rows = await q.db
+    .selectFrom("identifiers")
+    .select("beneficiary_id")
+    .distinct()
+    .where("tenant_id", "=", cipher.tenantId)
+    .where("lookup", "in", cipher.indexes(kind, canonical))
+    .where("active", "=", 1)
+    .execute();
+  return readBeneficiaries(
+    q,
+    cipher,
+    rows.map((row) => row.beneficiary_id),
+  );
+}
+
+export async function findByExternalId(
+  q: Queries,
+  cipher: TenantCipher,
+  externalId: string,
+): Promise<Beneficiary | null> {
+  const row = await q.db
+    .selectFrom("beneficiaries")
+    .select("id")
+    .where("tenant_id", "=", cipher.tenantId)
+    .where("external_lookup", "in", cipher.indexes("external_id", externalId))
+    .executeTakeFirst();
+  return row ? findBeneficiary(q, cipher, row.id) : null;
+}
+
+/** Whether the person may still sign in; until the transaction ends nobody can change that. */
+export async function beneficiaryIsActive(tx: Queries, tenantId: string, id: string): Promise<boolean> {
+  let query = tx.db
+    .selectFrom("beneficiaries")
+    .select("id")
+    .where("id", "=", id)
+    .where("tenant_id", "=", tenantId)
+    .where("disabled_at", "is", null);
+  // SQLite runs one writer at a time and needs no lock.
+  if (tx.kind === "postgres") query = query.forShare();
+  return (await query.executeTakeFirst()) !== undefined;
+}
+
+/** Those of the cipher's tenant with these ids, the oldest first. */
+export async function readBeneficiaries(
+  q: Queries,
+  cipher: TenantCipher,
+  ids: readonly string[],
+): Promise<Beneficiary[]> {
+  if (ids.length === 0) return [];
+  const rows = await q.db
+    .selectFrom("beneficiaries")
+    .selectAll()
+    .where("tenant_id", "=", cipher.tenantId)
+    .where("id", "in", ids)
+    .orderBy("created_at")
+    .orderBy("id")
+    .execute();
+  const identifiers = await q.db
+    .selectFrom("identifiers")
+    .selectAll()
+    .where("beneficiary_id", "in", ids)
+    .orderBy("position")
+    .execute();
+  return rows.map((row) =>
+    toBeneficiary(
+      cipher,
+      row,
+      identifiers.filter((identifier) => identifier.beneficiary_id === row.id),
+    ),
+  );
+}
+
+function toBeneficiary(
+  cipher: TenantCipher,
+  row: Selectable<BeneficiaryTable>,
+  identifiers: readonly Selectable<IdentifierTable>[],
+): Beneficiary {
+  const open = (column: "sealed_external_id" | "sealed_names" | "sealed_birth") => {
+    const sealed = row[column];
+    return sealed === null ? null : cipher.open(places.beneficiary(row.id, column), sealed);
+  };
+  const valuesOf = (kind: IdentifierKind) =>
+    identifiers
+      .filter((identifier) => identifier.kind === kind)
+      .map((identifier) => ({
+        type: identifier.type,
+        number: cipher.open(places.identifier(identifier.id), identifier.sealed_value),
+      }));
+  return {
+    id: row.id,
+    tenantId: row.tenant_id,
+    externalId: open("sealed_external_id"),
+    names: JSON.parse(open("sealed_names") ?? "{}") as Names,
+    birth: JSON.parse(open("sealed_birth") ?? "null") as BirthDate | null,
+    language: row.language,
+    version: row.version,
+    disabledAt: row.disabled_at,
+    phones: valuesOf("phone").map(({ number }) => number),
+    emails: valuesOf("email").map(({ number }) => number),
+    nationalIds: valuesOf("national_id"),
+  };
+}
