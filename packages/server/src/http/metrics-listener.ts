@@ -10,6 +10,8 @@ export interface MetricsListener {
   close(): Promise<void>;
 }
 
+const loopback = new Set(["127.0.0.1", "::1", "localhost"]);
+
 /**
  * Metrics have a door of their own, so that nobody who reaches the service reaches them by accident. Behind a local
  * proxy everyone is loopback: there, or on any other address, give it a token.
@@ -18,6 +20,11 @@ export async function listenForMetrics(
   metrics: Metrics,
   settings: NonNullable<Config["metrics"]>,
 ): Promise<MetricsListener> {
+  if (settings.token === null && !loopback.has(settings.host)) {
+    throw new Error(
+      `metrics.token: metrics on ${settings.host} can be reached by others. Set a token, or listen on 127.0.0.1.`,
+    );
+  }
   const tokenHash = settings.token === null ? null : hash(settings.token);
   const server = createServer({ headersTimeout: 5_000, requestTimeout: 5_000 }, (request, response) => {
     void answer(metrics, tokenHash, request, response);
