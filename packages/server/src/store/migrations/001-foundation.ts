@@ -9,7 +9,7 @@ export const foundation: Migration = {
   },
 };
 
-const statements = ({ text, int, table, busyTable }: ColumnTypes): readonly string[] => [
+const statements = ({ text, int, table, busyTable, churningTable }: ColumnTypes): readonly string[] => [
   `create table tenants (
     id ${text} primary key,
     name ${text} not null,
@@ -96,7 +96,7 @@ const statements = ({ text, int, table, busyTable }: ColumnTypes): readonly stri
   `create table dpop_proofs (
     id ${text} primary key,
     expires_at ${int} not null
-  ) ${table}`,
+  ) ${churningTable}`,
   "create index dpop_proofs_by_expiry on dpop_proofs (expires_at)",
 
   `create table keys (
@@ -132,7 +132,7 @@ const statements = ({ text, int, table, busyTable }: ColumnTypes): readonly stri
     data ${text} not null,
     seq ${int},
     hash ${text}
-  ) ${table}`,
+  ) ${churningTable}`,
   "create index journal_events_unsealed on journal_events (tenant_id, at, id) where seq is null",
   "create unique index journal_events_by_seq on journal_events (tenant_id, seq)",
 
