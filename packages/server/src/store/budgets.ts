@@ -32,13 +32,14 @@ class Refused extends Error {
   }
 }
 
+/** One order for everyone: two transactions that share two budgets must not wait for each other. */
+const inOrder = (budgets: readonly Budget[]) => [...budgets].sort((a, b) => (a.key < b.key ? -1 : 1));
+
 /** Reserves an attempt in every budget, or in none. */
 export async function reserveAttempt(store: Store, budgets: readonly Budget[]): Promise<Reservation> {
-  // One order for everyone: two attempts that share two budgets must not wait for each other.
-  const ordered = [...budgets].sort((a, b) => (a.key < b.key ? -1 : 1));
   try {
     await store.transaction(async (tx) => {
-      for (const budget of ordered) if (!(await reserve(tx, budget))) throw new Refused(budget);
+      for (const budget of inOrder(budgets)) if (!(await reserve(tx, budget))) throw new Refused(budget);
     });
     return { granted: true };
   } catch (error) {
@@ -70,7 +71,7 @@ async function reserve(tx: Queries, { key, subject, limit, window, lock }: Budge
   return rows.length === 1;
 }
 
-async function whyRefused(q: Queries, { key, limit }: Budget): Promise<Reservation> {
+async function whyRefused(q: Queries, { key, limit, lock }: Budget): Promise<Reservation> {
   const row = await q.db
     .selectFrom("budgets")
     .select(["failed", "locked_until", "expires_at", q.now.as("now")])
@@ -78,28 +79,38 @@ async function whyRefused(q: Queries, { key, limit }: Budget): Promise<Reservati
     .executeTakeFirst();
   // The row may have gone, or opened, since it refused.
   if (!row) return { granted: false, settling: true, retryAfter: 1 };
-  const opensAt = row.locked_until > row.now ? row.locked_until : row.failed >= limit ? row.expires_at : null;
+  // A lock that has opened is full only until the one attempt it lets through is settled.
+  const opensAt = lock ? row.locked_until : row.failed >= limit ? row.expires_at : 0;
   return {
     granted: false,
-    settling: opensAt === null || opensAt <= row.now,
-    retryAfter: Math.max(1, Math.ceil(((opensAt ?? row.now) - row.now) / 1000)),
+    settling: opensAt <= row.now,
+    retryAfter: Math.max(1, Math.ceil((opensAt - row.now) / 1000)),
   };
 }
+
+/**
+ * Gives a reservation back. What is counted never falls below what has failed: a row may have begun anew, or dropped
+ * attempts that took too long, while this one was under way.
+ */
+const oneLess = sql<number>`CASE WHEN reserved > failed THEN reserved - 1 ELSE failed END`;
 
 /** The attempt failed: it stays counted, and over the limit the lock closes. True when a lock is closed now. */
 export async function settleFailure(tx: Queries, budgets: readonly Budget[]): Promise<boolean> {
   let closed = false;
-  for (const { key, limit, window, lock } of budgets) {
-    const failed = sql<number>`failed + 1`;
+  for (const { key, limit, window, lock } of inOrder(budgets)) {
+    const counted = {
+      failed: sql<number>`failed + 1`,
+      reserved: sql<number>`CASE WHEN reserved > failed THEN reserved ELSE failed + 1 END`,
+    };
     const update = tx.db.updateTable("budgets").where("key", "=", key);
     if (!lock) {
-      await update.set({ failed }).execute();
+      await update.set(counted).execute();
       continue;
     }
     const until = sql<number>`${tx.now} + ${lockMs(lock, limit)}`;
     const row = await update
       .set({
-        failed,
+        ...counted,
         locked_until: sql<number>`CASE WHEN failed + 1 >= ${limit} THEN ${until} ELSE locked_until END`,
         expires_at: sql<number>`${tx.now} + ${window * 1000}`,
       })
@@ -123,20 +134,20 @@ function lockMs(lock: { readonly first: number; readonly longest: number }, limi
 
 /** The attempt succeeded: a lock's failures are forgotten, a window's stay until it ends. */
 export async function settleSuccess(tx: Queries, budgets: readonly Budget[]): Promise<void> {
-  for (const { key, lock } of budgets) {
+  for (const { key, lock } of inOrder(budgets)) {
     const release = tx.db.updateTable("budgets").where("key", "=", key);
     if (!lock) {
-      await release.set({ reserved: sql<number>`reserved - 1` }).execute();
+      await release.set({ reserved: oneLess }).execute();
       continue;
     }
-    await release.set({ reserved: sql<number>`reserved - failed - 1`, failed: 0, locked_until: 0 }).execute();
+    await release.set({ reserved: sql<number>`${oneLess} - failed`, failed: 0, locked_until: 0 }).execute();
   }
 }
 
 /** The attempt came to no verdict, such as in an outage: it does not count. */
 export async function releaseAttempt(tx: Queries, budgets: readonly Budget[]): Promise<void> {
-  for (const { key } of budgets) {
-    await tx.db.updateTable("budgets").set({ reserved: sql<number>`reserved - 1` }).where("key", "=", key).execute();
+  for (const { key } of inOrder(budgets)) {
+    await tx.db.updateTable("budgets").set({ reserved: oneLess }).where("key", "=", key).execute();
   }
 }
 
