@@ -50,6 +50,11 @@ export const errors = {
     title: "Invalid credentials",
     detail: "The username or the password is wrong.",
   },
+  invalid_code: {
+    status: 401,
+    title: "Invalid code",
+    detail: "The code is wrong, has expired or was used before. Check it, or ask for a new one.",
+  },
   invalid_token: {
     status: 401,
     title: "Invalid token",
@@ -64,6 +69,16 @@ export const errors = {
     status: 401,
     title: "Session ended",
     detail: "This session was ended. Sign in again.",
+  },
+  step_up_required: {
+    status: 403,
+    title: "Second step required",
+    detail: "A code was sent as a second step. Send it with the challenge of this answer.",
+  },
+  assistance_required: {
+    status: 403,
+    title: "Assistance required",
+    detail: "This needs a second step, and there is no address to send a code to. A field worker can help.",
   },
   https_required: {
     status: 403,
@@ -95,6 +110,11 @@ export const errors = {
     title: "Refresh token superseded",
     detail: "A newer refresh token of this session exists. Read it from storage and use that one.",
   },
+  selection_required: {
+    status: 409,
+    title: "Choose a person",
+    detail: "Several people share this address. Choose one and send the selectionToken with its entityId.",
+  },
   identifier_taken: {
     status: 409,
     title: "ID number taken",
@@ -114,6 +134,11 @@ export const errors = {
     status: 415,
     title: "Unsupported media type",
     detail: "Send JSON with the header Content-Type: application/json.",
+  },
+  rate_limited: {
+    status: 429,
+    title: "Too many requests",
+    detail: "That was asked for too often. Wait for the time in the Retry-After header, then try again.",
   },
   too_many_attempts: {
     status: 429,

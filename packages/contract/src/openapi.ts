@@ -1,4 +1,4 @@
-import { SelectionChoice } from "./citizen.ts";
+import { CitizenSession, OtpRequest, OtpSent, OtpVerifyRequest, SelectionChoice } from "./citizen.ts";
 import { type ErrorCode, errors } from "./errors.ts";
 import { Problem } from "./problem.ts";
 import type { Route } from "./route.ts";
@@ -18,6 +18,10 @@ export const components: readonly Component[] = [
   RefreshRequest,
   LogoutRequest,
   Session,
+  OtpRequest,
+  OtpSent,
+  OtpVerifyRequest,
+  CitizenSession,
   CheckTokenRequest,
   TokenVerdict,
   AccessTokenClaims,

@@ -13,7 +13,7 @@ export interface Route {
   readonly path: string;
   readonly summary: string;
   readonly description?: string;
-  readonly tag: "users" | "tenants" | "service";
+  readonly tag: "users" | "citizens" | "tenants" | "service";
   /** `optional`: the token may come another way. */
   readonly bearer?: "required" | "optional";
   readonly headers?: Readonly<Record<string, HeaderEntry>>;

@@ -1,3 +1,4 @@
+import { CitizenSession, OtpRequest, OtpSent, OtpVerifyRequest } from "./citizen.ts";
 import { bodyErrors, commonErrors, type ErrorCode } from "./errors.ts";
 import { defineRoute, type Route } from "./route.ts";
 import { Health, JsonWebKeySet } from "./service.ts";
@@ -81,6 +82,32 @@ export const routes = {
     bodyOptional: true,
     response: { 204: null },
     errors: ["tenant_conflict", "invalid_token"],
+  }),
+  otpRequest: defineRoute({
+    method: "POST",
+    path: "/api/auth/otp/request",
+    summary: "Send a one-time code",
+    description:
+      "Answers the same whether or not anyone has the address. Asked again while a code lives, the same code is sent again.",
+    tag: "citizens",
+    headers: tenantHeader,
+    body: OtpRequest,
+    aliases: { identifier: "recipient" },
+    response: { 200: OtpSent },
+    errors: [...tenantErrors, "rate_limited"],
+  }),
+  otpVerify: defineRoute({
+    method: "POST",
+    path: "/api/auth/otp/verify",
+    summary: "Exchange a code for a token",
+    description:
+      "Where a household shares the address, a right code answers 409 with the people to choose from; a second call with selectionToken and entityId finishes. With challenge and code it completes the second step of another way in.",
+    tag: "citizens",
+    headers: { ...tenantHeader, ...deviceHeader },
+    body: OtpVerifyRequest,
+    aliases: { identifier: "recipient", otp: "code" },
+    response: { 200: CitizenSession },
+    errors: [...tenantErrors, "invalid_code", "selection_required", "too_many_attempts"],
   }),
   authConfig: defineRoute({
     method: "GET",

@@ -45,6 +45,12 @@ export const AccessTokenClaims = component(
       amr: Type.Array(Type.String(), { description: "How the person signed in (RFC 8176)." }),
       acr: Type.String({ description: "How sure we are: low or substantial." }),
       entityId: Type.Optional(Type.String({ description: "Citizens only: the entity the token is scoped to." })),
+      act: Type.Optional(
+        Type.Object(
+          { sub: Type.String() },
+          { description: "The worker who helped the citizen to sign in (RFC 8693)." },
+        ),
+      ),
     },
     { additionalProperties: false },
   ),

@@ -10,11 +10,13 @@ import { createLogger } from "./http/request-log.ts";
 import { shutDown } from "./http/shutdown.ts";
 import { checkpointFile } from "./journal/checkpoint-file.ts";
 import { startSealer } from "./journal/sealer.ts";
+import { createDataKeys } from "./people/data-keys.ts";
 import { createPasswordHasher } from "./people/password-hash.ts";
 import { createTenantDirectory } from "./people/tenant-directory.ts";
 import { registerHealthRoutes } from "./routes/health.ts";
 import { registerKeyRoutes } from "./routes/keys.ts";
 import { registerOpenApiRoute } from "./routes/openapi.ts";
+import { registerOtpRoutes } from "./routes/otp.ts";
 import { registerTenantRoutes } from "./routes/tenants.ts";
 import { registerUserRoutes } from "./routes/users.ts";
 import type { Services } from "./services.ts";
@@ -87,6 +89,7 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
       nonces: createDpopNonces(keyring, clock, policy.dpopNonce),
       hasher: createPasswordHasher({ parallel: availableParallelism(), queue: policy.password.queue }),
       tenants: createTenantDirectory(store, clock, policy),
+      dataKeys: createDataKeys(store, vault, clock.monotonic),
     };
 
     const sealer = startSealer(store, vault, {
@@ -112,6 +115,7 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
       checkAnswers: parts.checkAnswers ?? false,
     });
     registerUserRoutes(http, services);
+    registerOtpRoutes(http, services);
     registerTenantRoutes(http, services);
     registerKeyRoutes(http, services);
     registerHealthRoutes(http);

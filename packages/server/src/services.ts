@@ -1,5 +1,6 @@
 import type { Clock } from "./clock.ts";
 import type { Config } from "./config/config.ts";
+import type { DataKeys } from "./people/data-keys.ts";
 import type { PasswordHasher } from "./people/password-hash.ts";
 import type { TenantDirectory } from "./people/tenant-directory.ts";
 import type { Store } from "./store/store.ts";
@@ -21,4 +22,5 @@ export interface Services {
   readonly nonces: DpopNonces;
   readonly hasher: PasswordHasher;
   readonly tenants: TenantDirectory;
+  readonly dataKeys: DataKeys;
 }

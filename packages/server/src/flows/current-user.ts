@@ -5,17 +5,13 @@ import type { Services } from "../services.ts";
 import type { VerifiedToken } from "../tokens/token-check.ts";
 
 /** Who the token was issued to, as the records say now. */
-export async function currentUser({ store }: Services, verified: VerifiedToken): Promise<CurrentUser> {
-  const { claims, provider } = verified;
-  const worker = await findWorkerById(store, claims.tenantId, claims.sub);
+export async function currentUser(services: Services, verified: VerifiedToken): Promise<CurrentUser> {
+  const { claims, provider, username } = verified;
+  const common = { userId: claims.sub, tenantId: claims.tenantId, scope: claims.scope, provider };
+  if (claims.entityId !== undefined) {
+    return { ...common, username, kind: "beneficiary", roles: [], entityId: claims.entityId };
+  }
+  const worker = await findWorkerById(services.store, claims.tenantId, claims.sub);
   if (!worker || worker.disabledAt !== null) throw new Fault("invalid_token", { detail: "no such worker" });
-  return {
-    userId: worker.id,
-    username: worker.username,
-    tenantId: worker.tenantId,
-    kind: "field-worker",
-    roles: [...worker.roles],
-    scope: claims.scope,
-    provider,
-  };
+  return { ...common, username: worker.username, kind: "field-worker", roles: [...worker.roles] };
 }

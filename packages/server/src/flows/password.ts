@@ -5,13 +5,12 @@ import { deploymentTenant } from "../journal/event.ts";
 import { recordEvent } from "../journal/record.ts";
 import { findWorker, foldUsername, storeRehash, type Worker } from "../people/workers.ts";
 import type { Services } from "../services.ts";
-import { type Budget, releaseAttempt, settleFailure, settleSuccess } from "../store/budgets.ts";
-import { isKnownDevice } from "../store/devices.ts";
+import { type Budget, settleFailure, settleSuccess } from "../store/budgets.ts";
 import type { SessionRecord } from "../store/sessions.ts";
-import { deviceIdOf, isGenuineDevice } from "../tokens/device-token.ts";
 import type { DpopProof } from "../tokens/dpop-proof.ts";
 import { networkMark } from "../tokens/index-key.ts";
-import { takeAttempt } from "./attempt.ts";
+import { releasedOnError, takeAttempt } from "./attempt.ts";
+import { knownDevice } from "./known-device.ts";
 import { networkOf } from "./network.ts";
 import { passwordBudgets } from "./password-budgets.ts";
 import { sessionAnswer } from "./session-answer.ts";
@@ -40,7 +39,7 @@ export async function signInWithPassword(services: Services, request: PasswordSi
   if (!request.proof && !policy.sessions.allowPlain) throw new Fault("dpop_required");
 
   const worker = await findWorker(store, request.tenantId, request.username);
-  const deviceId = await knownDevice(services, request, worker);
+  const deviceId = await knownDevice(services, request.tenantId, worker ? [worker.id] : [], request.deviceToken);
   const indexKey = keyring.mac("index").secret;
   const attempt: Attempt = {
     tenantId: tenant ? tenant.id : deploymentTenant,
@@ -58,7 +57,7 @@ export async function signInWithPassword(services: Services, request: PasswordSi
 
   await takeAttempt(services, attempt.budgets);
   const usable = worker && worker.disabledAt === null && tenant?.disabledAt === null ? worker : null;
-  const session = await releasedOnError(services, attempt, async () => {
+  const session = await releasedOnError(services, attempt.budgets, async () => {
     const matches = await hasher.verify(usable?.passwordHash ?? null, request.password);
     return usable && matches ? storeSignIn(services, attempt, usable, request.proof) : null;
   });
@@ -77,25 +76,6 @@ interface Attempt {
   readonly policy: Policy;
   readonly mark: string;
   readonly budgets: readonly Budget[];
-}
-
-/** The device of this account that the request proves to come from. */
-async function knownDevice(services: Services, request: PasswordSignIn, worker: Worker | null): Promise<string | null> {
-  const deviceId = request.deviceToken && deviceIdOf(request.deviceToken);
-  if (!deviceId || !request.deviceToken) return null;
-  if (!isGenuineDevice(services.keyring.mac("device").secret, deviceId, request.deviceToken)) return null;
-  const known = await isKnownDevice(services.store, request.tenantId, worker?.id ?? "", deviceId);
-  return known ? deviceId : null;
-}
-
-/** An attempt that came to no verdict does not count. If even giving it back fails, it stops counting by itself soon. */
-async function releasedOnError<T>(services: Services, attempt: Attempt, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    await releaseAttempt(services.store, attempt.budgets).catch(() => undefined);
-    throw error;
-  }
 }
 
 /** Null when the credential changed while it was being checked. */

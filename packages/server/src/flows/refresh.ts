@@ -97,7 +97,7 @@ async function answerReplay(
     case "repeat":
       return session;
     case "superseded":
-      return new Fault("refresh_superseded");
+      throw new Fault("refresh_superseded");
     case "revoked":
       return new Fault("session_revoked");
     case "expired":

@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { domainToASCII } from "node:url";
 import type { AdapterConfig } from "@fieldgate/contract";
 import { boundsProblems, isPlainObject } from "../config/bounds.ts";
@@ -13,7 +14,17 @@ export interface TenantSettings {
   readonly hosts: readonly string[];
   /** ISO 3166-1 alpha-2. */
   readonly defaultCountry?: string;
+  /** Address ranges in CIDR form behind which many people sit: a kiosk, a carrier. Ceilings per network spare them. */
+  readonly sharedNetworks?: readonly string[];
+  readonly otp?: OtpSettings;
   readonly policy: TenantPolicy;
+}
+
+export interface OtpSettings {
+  /** Countries besides the default one to which codes are sent by SMS; `*` for all. */
+  readonly countries?: readonly string[];
+  /** Ask for the birth year when someone chooses a person of a household. */
+  readonly askBirthYear?: boolean;
 }
 
 const refuse = (field: string, message: string): Fault => new Fault("invalid_request", { field, message });
@@ -43,10 +54,10 @@ function parseHosts(input: unknown): string[] {
   return [...new Set(hosts)];
 }
 
-function parseCountry(input: unknown): string {
+function parseCountry(input: unknown, field = "defaultCountry"): string {
   const country = typeof input === "string" ? input.trim().toUpperCase() : "";
   if (!countryCodes.has(country)) {
-    throw refuse("defaultCountry", "defaultCountry must be the two letters of a country in ISO 3166-1, such as KE.");
+    throw refuse(field, `${field} must be the two letters of a country in ISO 3166-1, such as KE.`);
   }
   return country;
 }
@@ -64,7 +75,40 @@ function parsePolicy(input: unknown): TenantPolicy {
   return policy;
 }
 
-const known = ["adapters", "hosts", "defaultCountry", "policy"];
+function parseNetworks(input: unknown): string[] {
+  const field = "sharedNetworks";
+  if (!Array.isArray(input)) throw refuse(field, `${field} must be a list of ranges such as 203.0.113.0/24.`);
+  return input.map((item: unknown, index) => {
+    const [address = "", bits = ""] = typeof item === "string" ? item.trim().split("/") : [];
+    const most = { 4: 32, 6: 128 }[isIP(address)];
+    if (most === undefined || !/^\d{1,3}$/.test(bits) || Number(bits) > most) {
+      throw refuse(`${field}[${index}]`, `${field}[${index}] must be a range such as 203.0.113.0/24.`);
+    }
+    return `${address}/${bits}`;
+  });
+}
+
+function parseOtp(input: unknown): OtpSettings {
+  if (!isPlainObject(input)) throw refuse("otp", "otp must be an object.");
+  const { countries, askBirthYear, ...others } = input;
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined)
+    throw refuse(`otp.${unknown}`, `otp.${unknown} is not known: it has countries, askBirthYear.`);
+  if (askBirthYear !== undefined && typeof askBirthYear !== "boolean") {
+    throw refuse("otp.askBirthYear", "otp.askBirthYear must be true or false.");
+  }
+  if (countries !== undefined && !Array.isArray(countries)) {
+    throw refuse("otp.countries", 'otp.countries must be a list of countries such as UG, or "*" for all.');
+  }
+  return {
+    ...(askBirthYear !== undefined && { askBirthYear }),
+    ...(countries && {
+      countries: countries.map((item: unknown) => (item === "*" ? "*" : parseCountry(item, "otp.countries"))),
+    }),
+  };
+}
+
+const known = ["adapters", "hosts", "defaultCountry", "sharedNetworks", "otp", "policy"];
 
 /**
  * Settings as a tenant keeps them, from whatever a person wrote. Parts that are left out are empty.
@@ -76,11 +120,13 @@ export function parseTenantSettings(input: unknown, rules: UrlRules): TenantSett
   const unknown = Object.keys(input).find((key) => !known.includes(key));
   if (unknown !== undefined)
     throw refuse(unknown, `${unknown} is not a setting of a tenant: it has ${known.join(", ")}.`);
-  const { adapters = [], hosts = [], defaultCountry, policy = {} } = input;
+  const { adapters = [], hosts = [], defaultCountry, sharedNetworks, otp, policy = {} } = input;
   return {
     adapters: parseAdapterConfigs(adapters, "adapters", rules),
     hosts: parseHosts(hosts),
     ...(defaultCountry !== undefined && { defaultCountry: parseCountry(defaultCountry) }),
+    ...(sharedNetworks !== undefined && { sharedNetworks: parseNetworks(sharedNetworks) }),
+    ...(otp !== undefined && { otp: parseOtp(otp) }),
     policy: parsePolicy(policy),
   };
 }

@@ -11,6 +11,7 @@ import { registerRoute } from "../http/route.ts";
 import type { RouteContext } from "../http/route-context.ts";
 import type { Services } from "../services.ts";
 import type { VerifiedToken } from "../tokens/token-check.ts";
+import { tenantHints } from "./request-inputs.ts";
 
 export function registerUserRoutes(app: FastifyInstance, services: Services): void {
   const { tokenCheck, clock } = services;
@@ -76,10 +77,6 @@ function verdict({ claims, provider, username }: VerifiedToken, now: number): To
     scope: claims.scope,
     expiresIn: Math.max(0, Math.floor(claims.exp - now / 1000)),
   };
-}
-
-function tenantHints(context: RouteContext<Route>, body: string | undefined) {
-  return { body, header: context.tenantHeader ?? undefined, host: context.host };
 }
 
 function proofRequest(context: RouteContext<Route>, route: Route) {

@@ -1,17 +1,21 @@
 import { sql } from "kysely";
 import type { Queries } from "./store.ts";
 
-/** Whether this device belongs to the account and has not been forgotten. */
-export async function isKnownDevice(q: Queries, tenantId: string, userId: string, deviceId: string): Promise<boolean> {
+/** Whether this device belongs to one of the accounts and has not been forgotten. */
+export async function isKnownDevice(
+  q: Queries,
+  tenantId: string,
+  userIds: readonly string[],
+  deviceId: string,
+): Promise<boolean> {
   const row = await q.db
     .selectFrom("devices")
-    .select("id")
+    .select("user_id")
     .where("id", "=", deviceId)
     .where("tenant_id", "=", tenantId)
-    .where("user_id", "=", userId)
     .where("expires_at", ">", q.now)
     .executeTakeFirst();
-  return row !== undefined;
+  return row !== undefined && userIds.includes(row.user_id);
 }
 
 /** Remembers a device of an account, or remembers it for longer. */

@@ -18,7 +18,7 @@ export interface AccessTokenSettings {
 
 export type AccessTokenGrant = Pick<
   AccessTokenClaims,
-  "sub" | "sid" | "tenantId" | "scope" | "amr" | "acr" | "entityId"
+  "sub" | "sid" | "tenantId" | "scope" | "amr" | "acr" | "entityId" | "act"
 >;
 
 export interface AccessTokens {

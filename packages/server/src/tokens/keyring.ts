@@ -24,7 +24,7 @@ export interface Keyring {
   verifier(kid: string): webcrypto.CryptoKey | undefined;
   jwks(): JsonWebKeySet;
   /** The MAC key to make new things with. */
-  mac(purpose: "refresh" | "device" | "nonce" | "index"): MacKey;
+  mac(purpose: "refresh" | "device" | "nonce" | "index" | "otp"): MacKey;
   /** The MAC key that an older thing was made with. */
   macById(id: string): MacKey | undefined;
   reload(): Promise<void>;

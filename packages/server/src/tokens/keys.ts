@@ -10,7 +10,7 @@ import type { Queries, Store } from "../store/store.ts";
 import { type KeyVault, KeyVaultError } from "./key-vault.ts";
 
 /** What a key is for; no key serves two purposes. */
-export const keyPurposes = ["access", "refresh", "device", "nonce", "index", "journal"] as const;
+export const keyPurposes = ["access", "refresh", "device", "nonce", "index", "otp", "journal"] as const;
 export type KeyPurpose = (typeof keyPurposes)[number];
 
 /** The purposes whose keys are replaced over time. The others name things at rest, which would no longer be found. */

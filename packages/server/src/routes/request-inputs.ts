@@ -1,0 +1,20 @@
+import type { Route } from "@fieldgate/contract";
+import type { CitizenCaller } from "../flows/otp-verify.ts";
+import { type TenantHints, tenantOfSignIn } from "../flows/tenant-of-request.ts";
+import type { RouteContext } from "../http/route-context.ts";
+import type { Services } from "../services.ts";
+
+/** The places where a request may name its tenant. */
+export function tenantHints(context: RouteContext<Route>, body: string | undefined): TenantHints {
+  return { body, header: context.tenantHeader ?? undefined, host: context.host };
+}
+
+/** Who asks to be signed in as a citizen. */
+export async function citizenCaller(
+  services: Services,
+  context: RouteContext<Route>,
+  body: string | undefined,
+): Promise<CitizenCaller> {
+  const tenantId = await tenantOfSignIn(services, tenantHints(context, body));
+  return { tenantId, address: context.clientAddress, deviceToken: context.deviceToken };
+}
