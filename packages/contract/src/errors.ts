@@ -50,6 +50,11 @@ export const errors = {
     title: "Invalid credentials",
     detail: "The username or the password is wrong.",
   },
+  invalid_identity: {
+    status: 401,
+    title: "Not found",
+    detail: "No record has this ID number with this date of birth. Check both and try again.",
+  },
   invalid_code: {
     status: 401,
     title: "Invalid code",
@@ -186,3 +191,6 @@ export const commonErrors = [
 
 /** What a route with a JSON body may answer besides. */
 export const bodyErrors = ["payload_too_large", "unsupported_media_type"] as const satisfies readonly ErrorCode[];
+
+/** What is answered where there is no route: an address that does not exist, or a method it does not know. */
+export const addressErrors = ["not_found", "method_not_allowed"] as const satisfies readonly ErrorCode[];

@@ -1,4 +1,4 @@
-import { CitizenSession, OtpRequest, OtpSent, OtpVerifyRequest, SelectionChoice } from "./citizen.ts";
+import { CitizenSession, IdVerifyRequest, OtpRequest, OtpSent, OtpVerifyRequest, SelectionChoice } from "./citizen.ts";
 import { type ErrorCode, errors } from "./errors.ts";
 import { Problem } from "./problem.ts";
 import type { Route } from "./route.ts";
@@ -21,6 +21,7 @@ export const components: readonly Component[] = [
   OtpRequest,
   OtpSent,
   OtpVerifyRequest,
+  IdVerifyRequest,
   CitizenSession,
   CheckTokenRequest,
   TokenVerdict,

@@ -1,4 +1,4 @@
-import { CitizenSession, OtpRequest, OtpSent, OtpVerifyRequest } from "./citizen.ts";
+import { CitizenSession, IdVerifyRequest, OtpRequest, OtpSent, OtpVerifyRequest } from "./citizen.ts";
 import { bodyErrors, commonErrors, type ErrorCode } from "./errors.ts";
 import { defineRoute, type Route } from "./route.ts";
 import { Health, JsonWebKeySet } from "./service.ts";
@@ -108,6 +108,29 @@ export const routes = {
     aliases: { identifier: "recipient", otp: "code" },
     response: { 200: CitizenSession },
     errors: [...tenantErrors, "invalid_code", "selection_required", "too_many_attempts"],
+  }),
+  idVerify: defineRoute({
+    method: "POST",
+    path: "/api/auth/id/verify",
+    summary: "Sign in with ID number and date of birth",
+    description:
+      "Knowledge, not proof: a short token of low assurance, or 403 with the challenge of a second step. A worker's Bearer token lifts the limits per network, for a desk where many people come.",
+    tag: "citizens",
+    bearer: "optional",
+    headers: { ...tenantHeader, ...deviceHeader },
+    body: IdVerifyRequest,
+    aliases: { nationalId: "idNumber" },
+    response: { 200: CitizenSession },
+    errors: [
+      ...tenantErrors,
+      "invalid_token",
+      "session_revoked",
+      "invalid_identity",
+      "step_up_required",
+      "assistance_required",
+      "too_many_attempts",
+      "rate_limited",
+    ],
   }),
   authConfig: defineRoute({
     method: "GET",

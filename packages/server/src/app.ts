@@ -3,6 +3,7 @@ import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { type Clock, systemClock } from "./clock.ts";
 import type { Config } from "./config/config.ts";
+import { createIdBreaker } from "./flows/id-breaker.ts";
 import { createHttpServer } from "./http/create-http-server.ts";
 import { createMetrics } from "./http/metrics.ts";
 import { listenForMetrics } from "./http/metrics-listener.ts";
@@ -14,6 +15,7 @@ import { createDataKeys } from "./people/data-keys.ts";
 import { createPasswordHasher } from "./people/password-hash.ts";
 import { createTenantDirectory } from "./people/tenant-directory.ts";
 import { registerHealthRoutes } from "./routes/health.ts";
+import { registerIdRoutes } from "./routes/id.ts";
 import { registerKeyRoutes } from "./routes/keys.ts";
 import { registerOpenApiRoute } from "./routes/openapi.ts";
 import { registerOtpRoutes } from "./routes/otp.ts";
@@ -90,6 +92,7 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
       hasher: createPasswordHasher({ parallel: availableParallelism(), queue: policy.password.queue }),
       tenants: createTenantDirectory(store, clock, policy),
       dataKeys: createDataKeys(store, vault, clock.monotonic),
+      idBreaker: createIdBreaker({ store, keyring, clock }),
     };
 
     const sealer = startSealer(store, vault, {
@@ -116,6 +119,7 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
     });
     registerUserRoutes(http, services);
     registerOtpRoutes(http, services);
+    registerIdRoutes(http, services);
     registerTenantRoutes(http, services);
     registerKeyRoutes(http, services);
     registerHealthRoutes(http);

@@ -1,5 +1,6 @@
 import type { Clock } from "./clock.ts";
 import type { Config } from "./config/config.ts";
+import type { IdBreaker } from "./flows/id-breaker.ts";
 import type { DataKeys } from "./people/data-keys.ts";
 import type { PasswordHasher } from "./people/password-hash.ts";
 import type { TenantDirectory } from "./people/tenant-directory.ts";
@@ -23,4 +24,5 @@ export interface Services {
   readonly hasher: PasswordHasher;
   readonly tenants: TenantDirectory;
   readonly dataKeys: DataKeys;
+  readonly idBreaker: IdBreaker;
 }

@@ -48,6 +48,12 @@ export const policyBounds = {
     strayPerNetwork: rate,
     handle: range(30, 15 * minute),
   },
+  nationalId: {
+    failures: rate,
+    perNetwork: rate,
+    breaker: { unknown: range(1, 1_000_000), percent: range(1, 100), window: range(minute, day) },
+    life: range(minute, hour),
+  },
   revocation: { poll: range(1, 2), stale: range(2, 4), overlap: range(5, hour) },
   keys: { life: range(hour, 2 * year), lead: range(10, day) },
   dpopNonce: range(10, hour),

@@ -53,6 +53,16 @@ export interface Policy {
     /** Seconds a handle between two steps is good for. */
     readonly handle: number;
   };
+  readonly nationalId: {
+    /** Wrong dates for one ID number, known or not. */
+    readonly failures: RatePolicy;
+    /** Failures from one network; ranges of a tenant are exempt. */
+    readonly perNetwork: RatePolicy;
+    /** A sweep: so many unknown numbers, and so large a share of all attempts. */
+    readonly breaker: { readonly unknown: number; readonly percent: number; readonly window: number };
+    /** Seconds a token lives that rests on knowledge alone. */
+    readonly life: number;
+  };
   readonly revocation: {
     /** Seconds between polls. */
     readonly poll: number;
@@ -150,6 +160,12 @@ export const defaultPolicy: Policy = {
     failures: { limit: 20, lock: hour, maxLock: day, window: 3 * day },
     strayPerNetwork: { limit: 100, window: 10 * minute },
     handle: 5 * minute,
+  },
+  nationalId: {
+    failures: { limit: 5, window: day },
+    perNetwork: { limit: 300, window: hour },
+    breaker: { unknown: 100, percent: 20, window: hour },
+    life: 15 * minute,
   },
   revocation: { poll: 1, stale: 4, overlap: 60 },
   keys: { life: 90 * day, lead: 10 * minute },

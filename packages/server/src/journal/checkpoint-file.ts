@@ -1,6 +1,7 @@
 import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { JWK } from "jose";
+import { syncDirectory } from "../sync-directory.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 
 /** A line of the checkpoint file. Keys are in it so that it can be checked without the database. */
@@ -36,14 +37,4 @@ async function endsMidLine(file: FileHandle, size: number): Promise<boolean> {
   if (size === 0) return false;
   const { buffer } = await file.read(Buffer.alloc(1), 0, 1, size - 1);
   return buffer[0] !== 0x0a;
-}
-
-/** Makes a new or renamed file's name durable. */
-export async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, "r");
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
 }

@@ -1,6 +1,6 @@
 import { createReadStream } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
-import { createInterface } from "node:readline";
+import { splitLines } from "../lines.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { checkCheckpoint } from "./checkpoint.ts";
 import type { FindingCollector } from "./finding.ts";
@@ -86,7 +86,7 @@ async function* readLines(path: string): AsyncGenerator<{ number: number; line: 
     return;
   }
   let number = 0;
-  for await (const text of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
+  for await (const text of splitLines(createReadStream(path))) {
     number += 1;
     if (text.trim() !== "") yield { number, line: parse(text) };
   }

@@ -1,5 +1,5 @@
 import { createReadStream } from "node:fs";
-import { createInterface } from "node:readline";
+import { splitLines } from "../lines.ts";
 import type { ExportEnd, ExportHeader } from "./export.ts";
 import { collectFindings, type FindingCollector } from "./finding.ts";
 import { isCheckpoint, readKeptCheckpoints, readKeptKeys } from "./kept-checkpoints.ts";
@@ -100,7 +100,7 @@ interface ParsedLine {
 
 async function* readLines(path: string): AsyncGenerator<ParsedLine> {
   let number = 0;
-  for await (const text of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
+  for await (const text of splitLines(createReadStream(path))) {
     number += 1;
     yield { number, value: parseObject(text) };
   }

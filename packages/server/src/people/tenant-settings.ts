@@ -7,6 +7,7 @@ import { tenantPolicyBounds } from "../config/policy-bounds.ts";
 import { Fault } from "../fault.ts";
 import { parseAdapterConfigs, type UrlRules } from "./adapter-config.ts";
 import { countryCodes } from "./countries.ts";
+import type { NationalIdSettings } from "./national-id-rules.ts";
 
 export interface TenantSettings {
   readonly adapters: readonly AdapterConfig[];
@@ -17,6 +18,7 @@ export interface TenantSettings {
   /** Address ranges in CIDR form behind which many people sit: a kiosk, a carrier. Ceilings per network spare them. */
   readonly sharedNetworks?: readonly string[];
   readonly otp?: OtpSettings;
+  readonly nationalId?: NationalIdSettings;
   readonly policy: TenantPolicy;
 }
 
@@ -108,7 +110,39 @@ function parseOtp(input: unknown): OtpSettings {
   };
 }
 
-const known = ["adapters", "hosts", "defaultCountry", "sharedNetworks", "otp", "policy"];
+const nationalIdChoices: Readonly<Record<string, readonly string[]>> = {
+  secondStep: ["when_needed", "always"],
+  checksum: ["verhoeff", "luhn"],
+  onMismatch: ["warn", "refuse"],
+};
+
+function parseNationalId(input: unknown): NationalIdSettings {
+  if (!isPlainObject(input)) throw refuse("nationalId", "nationalId must be an object.");
+  for (const [key, value] of Object.entries(input)) {
+    const field = `nationalId.${key}`;
+    if (key === "pattern") {
+      if (!isPattern(value)) throw refuse(field, `${field} must be a regular expression of at most 200 characters.`);
+      continue;
+    }
+    const choices = nationalIdChoices[key];
+    if (!choices)
+      throw refuse(field, `${field} is not known: it has pattern, ${Object.keys(nationalIdChoices).join(", ")}.`);
+    if (!choices.some((choice) => choice === value)) throw refuse(field, `${field} must be ${choices.join(" or ")}.`);
+  }
+  return input as NationalIdSettings;
+}
+
+function isPattern(value: unknown): boolean {
+  if (typeof value !== "string" || value.length > 200) return false;
+  try {
+    return new RegExp(`^(?:${value})$`, "u") instanceof RegExp;
+  } catch {
+    // The only question is whether it compiles.
+    return false;
+  }
+}
+
+const known = ["adapters", "hosts", "defaultCountry", "sharedNetworks", "otp", "nationalId", "policy"];
 
 /**
  * Settings as a tenant keeps them, from whatever a person wrote. Parts that are left out are empty.
@@ -120,13 +154,14 @@ export function parseTenantSettings(input: unknown, rules: UrlRules): TenantSett
   const unknown = Object.keys(input).find((key) => !known.includes(key));
   if (unknown !== undefined)
     throw refuse(unknown, `${unknown} is not a setting of a tenant: it has ${known.join(", ")}.`);
-  const { adapters = [], hosts = [], defaultCountry, sharedNetworks, otp, policy = {} } = input;
+  const { adapters = [], hosts = [], defaultCountry, sharedNetworks, otp, nationalId, policy = {} } = input;
   return {
     adapters: parseAdapterConfigs(adapters, "adapters", rules),
     hosts: parseHosts(hosts),
     ...(defaultCountry !== undefined && { defaultCountry: parseCountry(defaultCountry) }),
     ...(sharedNetworks !== undefined && { sharedNetworks: parseNetworks(sharedNetworks) }),
     ...(otp !== undefined && { otp: parseOtp(otp) }),
+    ...(nationalId !== undefined && { nationalId: parseNationalId(nationalId) }),
     policy: parsePolicy(policy),
   };
 }

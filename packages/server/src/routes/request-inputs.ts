@@ -1,8 +1,9 @@
-import type { Route } from "@fieldgate/contract";
+import { type Route, scopes } from "@fieldgate/contract";
 import type { CitizenCaller } from "../flows/otp-verify.ts";
 import { type TenantHints, tenantOfSignIn } from "../flows/tenant-of-request.ts";
 import type { RouteContext } from "../http/route-context.ts";
 import type { Services } from "../services.ts";
+import type { VerifiedToken } from "../tokens/token-check.ts";
 
 /** The places where a request may name its tenant. */
 export function tenantHints(context: RouteContext<Route>, body: string | undefined): TenantHints {
@@ -17,4 +18,17 @@ export async function citizenCaller(
 ): Promise<CitizenCaller> {
   const tenantId = await tenantOfSignIn(services, tenantHints(context, body));
   return { tenantId, address: context.clientAddress, deviceToken: context.deviceToken };
+}
+
+/** The signed-in worker of the same tenant who stands by; null where nobody does. A bad token is refused. */
+export async function helperOf(
+  { tokenCheck }: Services,
+  context: RouteContext<Route>,
+  tenantId: string,
+): Promise<VerifiedToken | null> {
+  const { bearer } = context;
+  if (bearer === null) return null;
+  const verified = await tokenCheck.verify(bearer);
+  const isWorker = verified.claims.scope === scopes["field-worker"];
+  return isWorker && verified.claims.tenantId === tenantId ? verified : null;
 }

@@ -1,0 +1,143 @@
+import type { CitizenSession } from "@fieldgate/contract";
+import { Fault } from "../fault.ts";
+import { recordEvent } from "../journal/record.ts";
+import type { Beneficiary } from "../people/beneficiary.ts";
+import { type BirthDate, fitsRecord, parseBirthDate, precisionOf } from "../people/birth-date.ts";
+import { canonicalNationalId } from "../people/identifiers.ts";
+import { nationalIdProblem } from "../people/national-id-rules.ts";
+import type { Services } from "../services.ts";
+import { findHolder } from "../store/beneficiaries.ts";
+import { type Budget, type Rate, secondsUntilOpen, settleFailure, settleSuccess, spend } from "../store/budgets.ts";
+import { budgetKey, budgetSubject } from "../tokens/index-key.ts";
+import { releasedOnError, takeAttempt } from "./attempt.ts";
+import { type CitizenTenant, citizenTenant } from "./citizen-tenant.ts";
+import { countedNetwork } from "./counted-network.ts";
+import { knownDevice } from "./known-device.ts";
+import type { CitizenCaller } from "./otp-verify.ts";
+import { demandSecondStep } from "./second-step.ts";
+import { citizenAnswer, startCitizenSession } from "./start-citizen-session.ts";
+
+export interface NationalIdClaim {
+  readonly idNumber: string;
+  readonly dateOfBirth: string;
+  /** A signed-in worker stands by: ceilings per network do not apply. */
+  readonly assisted: boolean;
+}
+
+/**
+ * Signs a citizen in by ID number and date of birth. That is knowledge, not proof: it gives a short token of low
+ * assurance, or leads to a second step. Every failure is the same `invalid_identity`.
+ */
+export async function signInWithNationalId(
+  services: Services,
+  caller: CitizenCaller,
+  claim: NationalIdClaim,
+): Promise<CitizenSession> {
+  const home = await citizenTenant(services, caller.tenantId);
+  const number = demandNumber(home, claim.idNumber);
+  const said = demandDate(claim.dateOfBirth, services.clock.now());
+  const limits = limitsOf(services, home, caller, claim, number);
+  await demandOpenNetwork(services, limits.network);
+
+  const person = await findHolder(services.store, home.cipher, "national_id", number);
+  const deviceId = await knownDevice(services, home.id, person ? [person.id] : [], caller.deviceToken);
+  const budgets = [deviceId === null ? limits.number : limits.device(deviceId)];
+  await takeAttempt(services, budgets);
+  const matched = person?.birth && fitsRecord(person.birth, said) ? person : null;
+  await releasedOnError(services, budgets, () =>
+    services.store.transaction(async (tx) => {
+      await services.idBreaker.count(tx, home.id, home.policy, person !== null);
+      if (matched) return settleSuccess(tx, budgets);
+      const closed = await settleFailure(tx, budgets);
+      if (limits.network) await spend(tx, limits.network);
+      await recordEvent(tx, { tenantId: home.id, type: closed ? "id.blocked" : "id.failed" });
+    }),
+  );
+  if (!matched) throw new Fault("invalid_identity");
+  if (await needsSecondStep(services, home, matched, deviceId)) {
+    return demandSecondStep(services, home, matched, ["kba"]);
+  }
+  return startSession(services, home, matched, deviceId);
+}
+
+function demandNumber(home: CitizenTenant, text: string): string {
+  const number = canonicalNationalId(text);
+  const rules = home.tenant?.settings.nationalId;
+  const problem = number === null ? "is not an ID number" : nationalIdProblem(number, rules);
+  if (number !== null && (problem === null || rules?.onMismatch !== "refuse")) return number;
+  throw new Fault("invalid_request", { field: "idNumber", message: `idNumber ${problem}. Check it and try again.` });
+}
+
+function demandDate(text: string, now: number): BirthDate {
+  const date = parseBirthDate(text);
+  if (date && Date.UTC(date.year, (date.month ?? 1) - 1, date.day ?? 1) <= now) return date;
+  throw new Fault("invalid_request", { field: "dateOfBirth", message: "dateOfBirth is not a date in the past." });
+}
+
+interface Limits {
+  readonly number: Budget;
+  device(deviceId: string): Budget;
+  /** Null where the network is not counted. */
+  readonly network: Rate | null;
+}
+
+function limitsOf(
+  { keyring }: Services,
+  home: CitizenTenant,
+  caller: CitizenCaller,
+  claim: NationalIdClaim,
+  number: string,
+): Limits {
+  const indexKey = keyring.mac("index").secret;
+  const { failures, perNetwork } = home.policy.nationalId;
+  const key = (...parts: string[]) => budgetKey(indexKey, "national-id", home.id, ...parts);
+  const subject = budgetSubject(indexKey, home.id, `national_id:${number}`);
+  const network = claim.assisted ? null : countedNetwork(caller.address, home.tenant?.settings);
+  return {
+    number: { key: key("number", subject), subject, ...failures },
+    device: (deviceId) => ({ key: key("device", subject, deviceId), subject, ...failures }),
+    network: network === null ? null : { key: key("network", network), subject: "", ...perNetwork },
+  };
+}
+
+async function demandOpenNetwork({ store }: Services, network: Rate | null): Promise<void> {
+  const retryAfter = network && (await secondsUntilOpen(store, network));
+  if (retryAfter !== null) throw new Fault("too_many_attempts", { retryAfter });
+}
+
+/** A record without a full date is too easy to guess; a tenant may always ask; a sweep makes us ask strangers. */
+async function needsSecondStep(
+  { idBreaker }: Services,
+  home: CitizenTenant,
+  person: Beneficiary,
+  deviceId: string | null,
+): Promise<boolean> {
+  if (home.tenant?.settings.nationalId?.secondStep === "always") return true;
+  if (person.birth === null || precisionOf(person.birth) !== "day") return true;
+  return deviceId === null && (await idBreaker.isTripped(home.id, home.policy));
+}
+
+async function startSession(
+  services: Services,
+  home: CitizenTenant,
+  person: Beneficiary,
+  deviceId: string | null,
+): Promise<CitizenSession> {
+  const session = await services.store.transaction(async (tx) => {
+    const started = await startCitizenSession(services, tx, {
+      tenantId: home.id,
+      beneficiaryId: person.id,
+      provider: "id",
+      amr: ["kba"],
+      acr: "low",
+      lifeSeconds: home.policy.nationalId.life,
+      deviceId,
+    });
+    if (started) {
+      await recordEvent(tx, { tenantId: home.id, type: "id.verified", subject: person.id, sessionId: started.id });
+    }
+    return started;
+  });
+  if (!session) throw new Fault("invalid_identity", { detail: "disabled meanwhile" });
+  return citizenAnswer(services, session);
+}
