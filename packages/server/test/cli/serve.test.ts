@@ -56,11 +56,7 @@ describe.each(databases)("commands beside a running service on $name", ({ fresh 
     await database.drop();
   });
 
-  const here = async (args: string[], input = "") => {
-    const outcome = await line.runHere([...args, "--json"], { input });
-    expect(outcome).toMatchObject({ code: 0, stderr: "" });
-    return JSON.parse(outcome.stdout) as Record<string, unknown>;
-  };
+  const here = (args: string[], input = "") => line.jsonHere(args, { input });
 
   it("init, serve, sign in", async () => {
     const { status, body } = await login(served.url, "Amina");

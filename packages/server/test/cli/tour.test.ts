@@ -36,12 +36,12 @@ describe.each(databases)("a deployment's life on $name", ({ name, fresh }) => {
   it("init leaves a configuration and a database that are there alone", async () => {
     const before = readFileSync(join(line.cwd, "fieldgate.env"), "utf8");
     const again = ["init", "--base-url", "https://x.example.org", "--tenant", "x", "--admin", "x", "--password-stdin"];
-    expect(await line.run(again, { input: password })).toMatchObject({
+    expect(await line.runHere(again, { input: password })).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("exists already"),
     });
     const elsewhere = [...again, "--out", "other.env", "--database-url", databaseUrl(database.config)];
-    expect(await line.run(elsewhere, { input: password })).toMatchObject({
+    expect(await line.runHere(elsewhere, { input: password })).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("holds a deployment already"),
     });
@@ -54,7 +54,10 @@ describe.each(databases)("a deployment's life on $name", ({ name, fresh }) => {
     expect(ok).toBe(true);
     const bySubject = Object.fromEntries(findings.map(({ check, state }) => [check, state]));
     expect(bySubject).toMatchObject({ configuration: "ok", database: "ok", clock: "ok", keys: "ok", tenant: "ok" });
-    expect(await line.run(["doctor"])).toMatchObject({ code: 0, stdout: expect.stringContaining("ok    database") });
+    expect(await line.runHere(["doctor"])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("ok    database"),
+    });
   });
 
   it("tenant add, list, show and set", async () => {
@@ -78,27 +81,29 @@ describe.each(databases)("a deployment's life on $name", ({ name, fresh }) => {
       },
     });
     const back = ["--policy", "password.minLength=default", "--remove-adapter", "otp", "--name", "Uganda Cash"];
-    expect(await line.json(["tenant", "set", "uganda", ...back])).toMatchObject({
+    expect(await line.jsonHere(["tenant", "set", "uganda", ...back])).toMatchObject({
       name: "Uganda Cash",
       settings: { adapters: [{ type: "oidc_b" }], policy: { sessions: { allowPlain: false } } },
     });
-    expect(await line.json(["tenant", "set", "uganda", "--disable", "--yes"])).toMatchObject({ disabled: true });
-    expect(await line.json(["tenant", "set", "uganda", "--enable"])).toMatchObject({ disabled: false });
+    expect(await line.jsonHere(["tenant", "set", "uganda", "--disable", "--yes"])).toMatchObject({ disabled: true });
+    expect(await line.jsonHere(["tenant", "set", "uganda", "--enable"])).toMatchObject({ disabled: false });
 
     const list = await line.run(["tenant", "list"]);
     expect(list.stdout).toMatch(/^TENANT {2}NAME {9}STATE/m);
     expect(list.stdout).toMatch(/^uganda {2}Uganda Cash {2}enabled {2}oidc_b {4}id\.uganda\.example\.org$/m);
     const shown = await line.run(["tenant", "show", "uganda"]);
     expect(shown.stdout).toContain("oidc_b: authority=https://sso.example.org");
-    const clash = await line.run(["tenant", "set", "kenya", "--host", "id.uganda.example.org"]);
+    const clash = await line.runHere(["tenant", "set", "kenya", "--host", "id.uganda.example.org"]);
     expect(clash).toMatchObject({ code: 1, stderr: expect.stringContaining("belongs to another tenant") });
   });
 
   it("tenant set reads all settings from a file", async () => {
     const settings = { adapters: [], hosts: ["kenya.example.org"], defaultCountry: "KE", policy: {} };
     writeFileSync(join(line.cwd, "kenya.json"), JSON.stringify(settings));
-    expect(await line.json(["tenant", "set", "kenya", "--settings", "kenya.json"])).toMatchObject({ settings });
-    const piped = await line.json(["tenant", "set", "kenya", "--settings", "-"], { input: '{"defaultCountry":"TZ"}' });
+    expect(await line.jsonHere(["tenant", "set", "kenya", "--settings", "kenya.json"])).toMatchObject({ settings });
+    const piped = await line.jsonHere(["tenant", "set", "kenya", "--settings", "-"], {
+      input: '{"defaultCountry":"TZ"}',
+    });
     expect(piped).toMatchObject({ settings: { defaultCountry: "TZ", hosts: [] } });
   });
 
@@ -108,27 +113,27 @@ describe.each(databases)("a deployment's life on $name", ({ name, fresh }) => {
     });
     expect(added).toMatchObject({ tenantId: "kenya", username: "Otieno", roles: ["supervisor"], hasPassword: true });
     expect(JSON.stringify(added)).not.toContain("argon2");
-    await line.json(["user", "add", "sso-only", "--no-password", "--tenant", "uganda"]);
-    const twin = await line.run(["user", "add", "OTIENO ", "--password-stdin"], { input: password });
+    await line.jsonHere(["user", "add", "sso-only", "--no-password", "--tenant", "uganda"]);
+    const twin = await line.runHere(["user", "add", "OTIENO ", "--password-stdin"], { input: password });
     expect(twin).toMatchObject({ code: 1, stderr: expect.stringContaining("already has a user") });
 
     const changed = await line.json(["user", "password", "otieno", "--password-stdin"], { input: `${other}\r\n` });
     expect(changed).toMatchObject({ username: "Otieno" });
     expect(await line.json(["user", "disable", "otieno"])).toMatchObject({ disabled: true, changed: true });
-    expect(await line.json(["user", "disable", "otieno"])).toMatchObject({ disabled: true, changed: false });
+    expect(await line.jsonHere(["user", "disable", "otieno"])).toMatchObject({ disabled: true, changed: false });
     expect(await line.json(["user", "enable", "otieno"])).toMatchObject({ disabled: false, changed: true });
     expect(await line.json(["user", "unlock", "otieno"])).toMatchObject({ cleared: 0 });
 
     const users = await line.json<{ username: string }[]>(["user", "list"]);
     expect(users.map(({ username }) => username)).toEqual(["Amina", "Otieno"]);
-    const list = await line.run(["user", "list", "--tenant", "uganda"]);
+    const list = await line.runHere(["user", "list", "--tenant", "uganda"]);
     expect(list.stdout).toMatch(/^sso-only {2}field-worker {2}enabled {2}no /m);
   });
 
   it("sessions list and end", async () => {
     expect(await line.json(["sessions", "list"])).toEqual([]);
     expect(await line.json(["sessions", "end", "--user", "amina", "--yes"])).toEqual({ ended: [] });
-    expect(await line.json(["sessions", "end", "--all", "--yes"])).toEqual({ ended: [] });
+    expect(await line.jsonHere(["sessions", "end", "--all", "--yes"])).toEqual({ ended: [] });
   });
 
   it("keys list and rotate", async () => {
@@ -142,7 +147,7 @@ describe.each(databases)("a deployment's life on $name", ({ name, fresh }) => {
     expect(access.map(({ state }) => state)).toEqual(["active", "next"]);
     expect(access[0]?.retiresAt).toBe((next as { activeFrom: string }).activeFrom);
     expect(keys.map(({ purpose }) => purpose)).toContain("journal");
-    expect(await line.json(["keys", "rotate", "--purpose", "journal"])).toMatchObject({ alg: "EdDSA" });
+    expect(await line.jsonHere(["keys", "rotate", "--purpose", "journal"])).toMatchObject({ alg: "EdDSA" });
   });
 
   it("secret rotate wraps every key, and the old secret opens nothing more", async () => {
@@ -156,20 +161,20 @@ describe.each(databases)("a deployment's life on $name", ({ name, fresh }) => {
     expect(rotated.stdout + rotated.stderr).not.toContain(secret);
     expect(rotated.stdout + rotated.stderr).not.toContain(old);
 
-    const stale = await line.run(["doctor"]);
+    const stale = await line.runHere(["doctor"]);
     expect(stale).toMatchObject({ code: 1, stdout: expect.stringContaining("sealed under another secret") });
-    expect(await line.run(["keys", "rotate"])).toMatchObject({ code: 1 });
+    expect(await line.runHere(["keys", "rotate"])).toMatchObject({ code: 1 });
 
     const both = { FIELDGATE_SECRET: secret, FIELDGATE_SECRET_PREVIOUS: old };
-    expect(await line.run(["doctor"], { env: both })).toMatchObject({
+    expect(await line.runHere(["doctor"], { env: both })).toMatchObject({
       code: 0,
       stdout: expect.stringContaining("FIELDGATE_SECRET_PREVIOUS is set"),
     });
     writeFileSync(join(line.cwd, "fieldgate.env"), env.replace(old, secret));
-    expect(await line.json(["user", "unlock", "amina"])).toMatchObject({ cleared: 0 });
-    const same = await line.run(["secret", "rotate", "--new-secret-file", "new-secret"]);
+    expect(await line.jsonHere(["user", "unlock", "amina"])).toMatchObject({ cleared: 0 });
+    const same = await line.runHere(["secret", "rotate", "--new-secret-file", "new-secret"]);
     expect(same).toMatchObject({ code: 1, stderr: expect.stringContaining("is the one in use") });
-    const pattern = await line.run(["secret", "rotate", "--new-secret-stdin"], { input: "changeme" });
+    const pattern = await line.runHere(["secret", "rotate", "--new-secret-stdin"], { input: "changeme" });
     expect(pattern).toMatchObject({ code: 1, stderr: expect.stringContaining("placeholder") });
   });
 });

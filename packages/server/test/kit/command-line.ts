@@ -48,9 +48,7 @@ export class CommandLine {
 
   /** Runs one that must work, and gives what it says with --json. */
   async json<T = Record<string, unknown>>(args: readonly string[], options: CommandOptions = {}): Promise<T> {
-    const { code, stdout, stderr } = await this.run([...args, "--json"], options);
-    if (code !== 0) throw new Error(`fieldgate ${args.join(" ")} ended with ${code}: ${stderr}${stdout}`);
-    return JSON.parse(stdout) as T;
+    return answerOf<T>(args, await this.run([...args, "--json"], options));
   }
 
   /** The same command line without a process around it, for the many small mistakes. */
@@ -74,9 +72,18 @@ export class CommandLine {
     return { code: cli.exitCode, stdout: await text(stdout), stderr: await text(stderr) };
   }
 
+  async jsonHere<T = Record<string, unknown>>(args: readonly string[], options: CommandOptions = {}): Promise<T> {
+    return answerOf<T>(args, await this.runHere([...args, "--json"], options));
+  }
+
   remove(): void {
     rmSync(this.cwd, { recursive: true, force: true });
   }
+}
+
+function answerOf<T>(args: readonly string[], { code, stdout, stderr }: Outcome): T {
+  if (code !== 0) throw new Error(`fieldgate ${args.join(" ")} ended with ${code}: ${stderr}${stdout}`);
+  return JSON.parse(stdout) as T;
 }
 
 export async function outcomeOf(child: ChildProcessWithoutNullStreams): Promise<Outcome> {
