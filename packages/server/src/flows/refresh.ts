@@ -97,7 +97,7 @@ async function answerReplay(
     case "repeat":
       return session;
     case "superseded":
-      throw new Fault("refresh_superseded");
+      return new Fault("refresh_superseded");
     case "revoked":
       return new Fault("session_revoked");
     case "expired":
