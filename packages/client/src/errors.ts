@@ -15,6 +15,15 @@ export type ClientErrorCode =
   | "selection_required"
   | "step_up_required";
 
+/** The fields of a problem (RFC 9457) that errors are made of. */
+export interface ProblemBody {
+  readonly code: AuthError["code"];
+  readonly detail?: string;
+  readonly message?: string;
+  readonly field?: string;
+  readonly [extra: string]: unknown;
+}
+
 export interface AuthErrorDetails {
   /** The HTTP status, where the service answered. */
   readonly status?: number | undefined;
@@ -22,6 +31,8 @@ export interface AuthErrorDetails {
   readonly retryAfter?: number | undefined;
   /** The configuration field or the input field that is wrong. */
   readonly field?: string | undefined;
+  /** The whole answer of the service, for what a code brings along. */
+  readonly problem?: ProblemBody;
   readonly cause?: unknown;
 }
 
@@ -35,16 +46,15 @@ export interface AuthErrorDetails {
 export class AuthError extends Error {
   override name = "AuthError";
   readonly code: ErrorCode | ClientErrorCode;
-  readonly status: number | undefined;
-  readonly retryAfter: number | undefined;
-  readonly field: string | undefined;
+  declare readonly status: number | undefined;
+  declare readonly retryAfter: number | undefined;
+  declare readonly field: string | undefined;
+  declare readonly problem: ProblemBody | undefined;
 
-  constructor(code: ErrorCode | ClientErrorCode, message: string, details: AuthErrorDetails = {}) {
-    super(message, { cause: details.cause });
+  constructor(code: ErrorCode | ClientErrorCode, message: string, details?: AuthErrorDetails) {
+    super(message, details);
     this.code = code;
-    this.status = details.status;
-    this.retryAfter = details.retryAfter;
-    this.field = details.field;
+    Object.assign(this, details);
   }
 }
 
@@ -67,8 +77,7 @@ export class ConfigurationError extends AuthError {
 }
 
 /** Offline, time-out, 408, 429, 5xx: nothing was decided, and nothing may be concluded. */
-export function isUndecided(error: unknown): error is AuthError {
-  if (!(error instanceof AuthError)) return false;
-  const status = error.status ?? 0;
-  return error.code === "unreachable" || status === 408 || status === 429 || status >= 500;
+export function isUndecided(error: unknown): boolean {
+  const { code, status = 0 } = error as AuthError;
+  return code === "unreachable" || status === 408 || status === 429 || status >= 500;
 }

@@ -1,20 +1,19 @@
-import { openDatabase } from "../storage/open-database.ts";
+import { openDatabase, result } from "../storage/open-database.ts";
 import { type KeyDatabase, recordKinds } from "./key-database.ts";
 
 /** The browser's key database of a tenant: private keys can be used and never read out. */
 export function openKeyDatabase(tenantId: string): KeyDatabase {
-  const database = openDatabase(`fieldgate-keys:${tenantId}`, 1, recordKinds);
+  const { run, close } = openDatabase(`fieldgate-keys:${tenantId}`, 1, recordKinds);
   return {
     extractable: false,
-    get: (kind, id) => database.use((db) => db.get(kind, id)),
-    put: (kind, id, record) => database.write(kind, (store) => store.put(record, id)) as Promise<never>,
-    remove: (kind, id) => database.write(kind, (store) => store.delete(id)),
+    get: (kind, id) => run(kind, "readonly", (store) => result(store.get(id))),
+    put: (kind, id, record) => run(kind, "readwrite", (store) => result(store.put(record, id))) as Promise<never>,
+    remove: (kind, id) => run(kind, "readwrite", (store) => result(store.delete(id))),
     list: (kind) =>
-      database.use(async (db) => {
-        const { store } = db.transaction(kind);
-        const [ids, records] = await Promise.all([store.getAllKeys(), store.getAll()]);
+      run(kind, "readonly", async (store) => {
+        const [ids, records] = await Promise.all([result(store.getAllKeys()), result(store.getAll())]);
         return ids.map((id, index) => [id as string, records[index]]);
       }),
-    close: () => database.close(),
+    close: async () => close(),
   };
 }

@@ -1,7 +1,7 @@
 import { openKeyDatabase } from "../keys/indexed-db.ts";
 import type { KeyDatabase } from "../keys/key-database.ts";
 import { MemoryAuthStorageAdapter } from "./memory.ts";
-import { type Database, openDatabase } from "./open-database.ts";
+import { type Database, openDatabase, result } from "./open-database.ts";
 import { checkTenantId, type StoredSession } from "./storage.ts";
 
 /** A session at rest. The version lies open beside it: WebCrypto cannot be awaited inside a transaction. */
@@ -45,7 +45,7 @@ export class IndexedDbAuthStorageAdapter extends MemoryAuthStorageAdapter {
   override async get(provider: string): Promise<StoredSession | null> {
     const key = await this.#ready();
     if (!key) return super.get(provider);
-    const sealed: Sealed | undefined = await this.#database.use((db) => db.get("sessions", provider));
+    const sealed = await this.#sessions("readonly", (store) => result<Sealed | undefined>(store.get(provider)));
     if (!sealed) return null;
     try {
       const plain = await crypto.subtle.decrypt(this.#cipher(provider, sealed), key, sealed.data);
@@ -70,20 +70,20 @@ export class IndexedDbAuthStorageAdapter extends MemoryAuthStorageAdapter {
 
   override async remove(provider?: string): Promise<void> {
     if (!(await this.#ready())) return super.remove(provider);
-    const left = await this.#database.write("sessions", async (store) => {
-      await (provider === undefined ? store.clear() : store.delete(provider));
-      return store.count();
+    const left = await this.#sessions("readwrite", async (store) => {
+      await result(provider === undefined ? store.clear() : store.delete(provider));
+      return result(store.count());
     });
     if (!left) mark(this.#marker, false);
   }
 
   override async providers(): Promise<string[]> {
     if (!(await this.#ready())) return super.providers();
-    return this.#database.use((db) => db.getAllKeys("sessions")) as Promise<string[]>;
+    return this.#sessions("readonly", (store) => result(store.getAllKeys())) as Promise<string[]>;
   }
 
-  override close(): Promise<void> {
-    return this.#database.close();
+  override async close(): Promise<void> {
+    this.#database.close();
   }
 
   override keys(): KeyDatabase {
@@ -102,21 +102,26 @@ export class IndexedDbAuthStorageAdapter extends MemoryAuthStorageAdapter {
       if (!globalThis.crypto?.subtle) {
         throw new Error("this page is not a secure context; serve it over https, or from localhost");
       }
-      let stored = await this.#database.use((db) => db.get("keys", "sessions"));
-      if (!stored) {
-        this.evicted = mark(this.#marker);
-        const fresh = await crypto.subtle.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt", "decrypt"]);
-        stored = await this.#database.write("keys", async (store) => {
-          // Another tab may have been faster: the first key stays.
-          const first: CryptoKey | undefined = await store.get("sessions");
-          if (!first) await store.put(fresh, "sessions");
-          return first ?? fresh;
-        });
-      }
-      this.#key = stored;
+      const stored = await this.#database.run("keys", "readonly", (store) => result<CryptoKey>(store.get("sessions")));
+      this.#key = stored ?? (await this.#makeKey());
     } catch (cause) {
       this.warning = `Sessions will not outlive this page: ${(cause as Error).message || cause}.`;
     }
+  }
+
+  async #makeKey(): Promise<CryptoKey> {
+    this.evicted = mark(this.#marker);
+    const key = await crypto.subtle.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt", "decrypt"]);
+    return this.#database.run("keys", "readwrite", async (store) => {
+      // Another tab may have been faster: the first key stays.
+      const first = await result<CryptoKey | undefined>(store.get("sessions"));
+      if (!first) await result(store.put(key, "sessions"));
+      return first ?? key;
+    });
+  }
+
+  #sessions<T>(mode: IDBTransactionMode, work: (store: IDBObjectStore) => Promise<T>): Promise<T> {
+    return this.#database.run("sessions", mode, work);
   }
 
   /** Whether the session was stored; undefined where there is no database. */
@@ -127,9 +132,10 @@ export class IndexedDbAuthStorageAdapter extends MemoryAuthStorageAdapter {
     const iv = crypto.getRandomValues(new Uint8Array(12));
     const plain = new TextEncoder().encode(JSON.stringify(session));
     const data = await crypto.subtle.encrypt(this.#cipher(provider, { version, iv }), key, plain);
-    return this.#database.write("sessions", async (store) => {
-      const fits = expectedVersion === undefined || (await store.get(provider))?.version === expectedVersion;
-      if (fits) await store.put({ version, iv, data }, provider);
+    return this.#sessions("readwrite", async (store) => {
+      const fits =
+        expectedVersion === undefined || (await result<Sealed>(store.get(provider)))?.version === expectedVersion;
+      if (fits) await result(store.put({ version, iv, data }, provider));
       return fits;
     });
   }

@@ -1,5 +1,5 @@
 import type { KeyDatabase } from "../keys/key-database.ts";
-import { MemoryKeyDatabase } from "../keys/memory.ts";
+import { createMemoryKeys } from "../keys/memory.ts";
 import type { AuthStorageAdapter, StorageExtras, StoredSession } from "./storage.ts";
 
 /**
@@ -11,7 +11,7 @@ export class MemoryAuthStorageAdapter implements AuthStorageAdapter, StorageExtr
   readonly tenantId: string;
   // As text: nobody can change what is stored by changing what they were given.
   readonly #sessions = new Map<string, string>();
-  readonly #keys = new MemoryKeyDatabase();
+  readonly #keys = createMemoryKeys();
 
   constructor(tenantId = "") {
     this.tenantId = tenantId;

@@ -5,25 +5,27 @@ import type { KeyDatabase } from "../keys/key-database.ts";
 export interface StoredSession {
   /** Random at sign-in and one more at each change: equal versions mean equal sessions. */
   readonly version: number;
+  /** The registry key of the way in. */
+  readonly provider: string;
   readonly username: string;
   /** The access token; empty once the server has ended the session. */
   readonly token: string;
   /** The base URL of the service that gave the token, the only one of ours it is sent to. */
-  readonly server?: string;
-  readonly userId?: string;
+  readonly server?: string | undefined;
+  readonly userId?: string | undefined;
   /** When the person signed in and when the token was given, in ms of the server's clock. */
-  readonly signedInAt?: number;
-  readonly renewedAt?: number;
+  readonly signedInAt?: number | undefined;
+  readonly renewedAt?: number | undefined;
   /** When the token and the refresh token end, in ms of the server's clock. */
-  readonly expiresAt?: number;
-  readonly refreshToken?: string;
-  readonly refreshExpiresAt?: number;
+  readonly expiresAt?: number | undefined;
+  readonly refreshToken?: string | undefined;
+  readonly refreshExpiresAt?: number | undefined;
   /** The key pair in the key database that the session is bound to. */
-  readonly keyId?: string;
+  readonly keyId?: string | undefined;
   /** How far the server's clock was ahead of this device's, in ms. */
-  readonly skew?: number;
+  readonly skew?: number | undefined;
   /** With which code the server ended the session. */
-  readonly ended?: "invalid_grant" | "session_revoked" | "invalid_token";
+  readonly ended?: "invalid_grant" | "session_revoked" | "invalid_token" | undefined;
 }
 
 /**

@@ -9,7 +9,13 @@ import { IndexedDbAuthStorageAdapter } from "./indexed-db.ts";
 import { MemoryAuthStorageAdapter } from "./memory.ts";
 import type { StoredSession } from "./storage.ts";
 
-const session: StoredSession = { version: 1, username: "amina", token: "secret-token", refreshToken: "secret-refresh" };
+const session: StoredSession = {
+  version: 1,
+  provider: "otp",
+  username: "amina",
+  token: "secret-token",
+  refreshToken: "secret-refresh",
+};
 let directory: string;
 
 beforeAll(async () => {

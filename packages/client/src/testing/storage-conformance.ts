@@ -14,6 +14,7 @@ export interface StorageSubject {
 
 const base: StoredSession = {
   version: 4_503_599_627_370_495,
+  provider: "otp",
   username: "amina",
   token: "header.payload.signature",
   server: "https://auth.example.org",
@@ -77,7 +78,7 @@ export function storageConformance(subject: StorageSubject): ConformanceCase[] {
       const odd = { ...base, version: 0, username: "Ñandú 𝒜 \u0000 \"'\\ 名前", token: "x".repeat(8192) };
       await storage.put("otp", odd);
       claimEqual(await storage.get("otp"), odd, "unusual and long text survives");
-      const small: StoredSession = { version: 7, username: "u", token: "t" };
+      const small: StoredSession = { version: 7, provider: "otp", username: "u", token: "t" };
       await storage.put("otp", small);
       claimEqual(await storage.get("otp"), small, "a later put takes the earlier one's place, field by field");
     }),

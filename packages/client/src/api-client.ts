@@ -1,0 +1,102 @@
+import { AuthError, NetworkError, type ProblemBody } from "./errors.ts";
+import type { Prover } from "./renewal.ts";
+import type { ServerClock } from "./server-clock.ts";
+
+export interface ApiRequest {
+  readonly method?: "GET" | "POST";
+  /** Sent as JSON; makes the request a POST. */
+  readonly body?: object;
+  /** The access token, sent as Bearer. */
+  readonly token?: string;
+  /** Proves possession of a key (`DPoP`). */
+  readonly prove?: Prover | undefined;
+  /** The token that names this device. */
+  readonly device?: string | undefined;
+  /** Lets the request outlive the page. */
+  readonly keepalive?: boolean;
+}
+
+/** Speaks to one service. */
+export interface ApiClient {
+  /** The base URL, without a slash at its end. */
+  readonly url: string;
+  /**
+   * Resolves with the JSON of a 2xx answer. Rejects with an `AuthError` that has the service's code, or with a `NetworkError`
+   * when the service did not answer, or something else answered in its place (a captive portal, a proxy's error page).
+   */
+  request<T>(path: string, request?: ApiRequest): Promise<T>;
+}
+
+export interface ApiSettings {
+  readonly fetch: typeof fetch;
+  readonly clock: ServerClock;
+  readonly deviceNow: () => number;
+  /** Milliseconds an answer may take. */
+  readonly timeout: number;
+}
+
+export function createApiClient(url: string, settings: ApiSettings): ApiClient {
+  const { clock } = settings;
+  let nonce: string | undefined;
+
+  async function send(address: string, { method, body, token, prove, device, keepalive }: ApiRequest) {
+    const verb = method ?? (body ? "POST" : "GET");
+    const headers = new Headers(body && { "Content-Type": "application/json" });
+    if (token) headers.set("Authorization", `Bearer ${token}`);
+    if (device) headers.set("X-Device-Token", device);
+    if (prove) headers.set("DPoP", await prove(verb, address, nonce));
+    try {
+      const response = await settings.fetch(address, {
+        method: verb,
+        headers,
+        body: body ? JSON.stringify(body) : null,
+        keepalive: !!keepalive,
+        cache: "no-store",
+        credentials: "omit",
+        redirect: "error",
+        referrerPolicy: "no-referrer",
+        signal: AbortSignal.timeout(settings.timeout),
+      });
+      return { response, text: await response.text() };
+    } catch (cause) {
+      throw new NetworkError(`${url} did not answer.`, { cause });
+    }
+  }
+
+  return {
+    url,
+    async request<T>(path: string, request: ApiRequest = {}): Promise<T> {
+      for (let isRetry = false; ; isRetry = true) {
+        const { response, text } = await send(url + path, request);
+        const { status, ok, headers } = response;
+        const retryAfter = Number(headers.get("Retry-After")) || undefined;
+        const answer = status === 204 ? {} : parseObject(text);
+        if (!answer || (!ok && !answer.code)) {
+          throw new NetworkError(`${url} gave an answer (${status}) that is not the service's.`, {
+            status,
+            retryAfter,
+          });
+        }
+        nonce = headers.get("DPoP-Nonce") ?? nonce;
+        const date = Date.parse(headers.get("Date") ?? "");
+        if (date) clock.skew = date - settings.deviceNow();
+        if (ok) return answer as T;
+        const problem = answer as ProblemBody;
+        const { code, detail = code, field } = problem;
+        // The nonce is known now: the same request, with a new proof, is welcome.
+        if (code !== "use_dpop_nonce" || isRetry || !request.prove) {
+          throw new AuthError(code, detail, { status, retryAfter, field, problem });
+        }
+      }
+    },
+  };
+}
+
+function parseObject(text: string): Record<string, unknown> | null {
+  try {
+    const value = JSON.parse(text);
+    return typeof value === "object" ? value : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,57 @@
+import type { KeyDatabase } from "./keys/key-database.ts";
+
+/** Everything has a working default. Durations are seconds. */
+export interface AuthManagerOptions {
+  /** Other origins that `fetch` may send the token to, such as "https://sync.example.org". */
+  readonly trustedOrigins?: readonly string[];
+  /**
+   * How long somebody counts as signed in while the server cannot be asked, from the last renewal. 30 days; never longer than the
+   * session itself. A citizen's session has no renewal: it counts as long as its token.
+   */
+  readonly offlineGrace?: number;
+  /** Between regular checks: 300. They are spread by a fifth. 0 turns them off. */
+  readonly checkInterval?: number;
+  /** How old a verdict of check-token may be when a token is used: 60. */
+  readonly verdictAge?: number;
+  /** How long an answer may take: 10. */
+  readonly timeout?: number;
+  /** How long to wait for another tab's refresh before doing it here: 5. */
+  readonly lockWait?: number;
+  /** Where validation runs. Told by itself: a page or a browser's worker is a frontend, all else a backend. */
+  readonly environment?: "frontend" | "backend";
+  /** Where keys are kept, instead of the storage's or the platform's own place. */
+  readonly keys?: KeyDatabase;
+  readonly fetch?: typeof fetch;
+  /** The device's clock in ms. */
+  readonly now?: () => number;
+}
+
+/** The options, resolved; durations are milliseconds here. */
+export interface Settings {
+  readonly trustedOrigins: readonly string[];
+  readonly offlineGrace: number;
+  readonly checkInterval: number;
+  readonly verdictAge: number;
+  readonly timeout: number;
+  readonly lockWait: number;
+  readonly environment: "frontend" | "backend";
+  readonly fetch: typeof fetch;
+  readonly now: () => number;
+}
+
+export function resolveOptions(options: AuthManagerOptions): Settings {
+  const isPage = "window" in globalThis || "WorkerGlobalScope" in globalThis;
+  const { offlineGrace = 30 * 86_400, checkInterval = 300, verdictAge = 60, timeout = 10, lockWait = 5 } = options;
+  return {
+    trustedOrigins: options.trustedOrigins ?? [],
+    offlineGrace: offlineGrace * 1000,
+    checkInterval: checkInterval * 1000,
+    verdictAge: verdictAge * 1000,
+    timeout: timeout * 1000,
+    lockWait: lockWait * 1000,
+    environment: options.environment ?? (isPage ? "frontend" : "backend"),
+    // Looked up at each call, so that a page may still wrap the global one.
+    fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
+    now: options.now ?? Date.now,
+  };
+}

@@ -1,0 +1,81 @@
+import type { Engine } from "./engine.ts";
+import { AuthError, NetworkError } from "./errors.ts";
+import type { Prover } from "./renewal.ts";
+import { type SignInAnswer, toSession } from "./session.ts";
+import type { StoredSession } from "./storage/storage.ts";
+
+/** See `Renewal.refresh`. */
+export function createRefresh(engine: Engine, prover: (pair: CryptoKeyPair) => Prover): () => Promise<void> {
+  const { sessions, tabs, clock, onAnswer, emit } = engine;
+  let flight: Promise<void> | undefined;
+
+  async function renew(before: StoredSession): Promise<void> {
+    // Another tab may have been faster. A storage that cannot be read now leaves us with the copy in memory.
+    await sessions.reload().catch(() => 0);
+    if (sessions.held?.version !== before.version) return;
+    try {
+      const answer = await present(before);
+      onAnswer();
+      const { version, provider, server, signedInAt, keyId } = before;
+      const next = toSession(answer, { version: version + 1, provider, server, signedInAt, keyId }, clock);
+      if (await sessions.renew(before, next)) {
+        engine.tokenCheck.note(next.token, "valid");
+        emit({ type: "verified", person: next });
+      } else if (!sessions.held) {
+        // Somebody logged out while the answer was under way: the session must not live on at the server.
+        await engine.logoutQueue.add(next);
+      }
+    } catch (error) {
+      await afterRefusal(before, error);
+    }
+  }
+
+  async function present({ refreshToken, keyId, server }: StoredSession): Promise<SignInAnswer> {
+    const pair = keyId === undefined ? undefined : (await engine.keys().get("pair", keyId))?.pair;
+    if (keyId && !pair) {
+      emit({ type: "ended", reason: "key_lost" });
+      throw new AuthError("key_lost", "The key of this session is gone from this device.");
+    }
+    const request = { body: { refreshToken, ...engine.tenant }, prove: pair && prover(pair) };
+    const ask = () => engine.connect(server).request<SignInAnswer>("/api/users/refresh", request);
+    try {
+      return await ask();
+    } catch (error) {
+      const { code, retryAfter } = error as AuthError;
+      // The answer may have been lost on its way: the same token gives the same successor again.
+      if (code !== "unreachable" || retryAfter) throw error;
+      return ask();
+    }
+  }
+
+  async function afterRefusal(before: StoredSession, cause: unknown): Promise<void> {
+    const error = cause instanceof AuthError ? cause : new NetworkError("The session could not be renewed.", { cause });
+    const { code } = error;
+    const isFinal = error.status === 401 && (code === "invalid_grant" || code === "session_revoked");
+    if (isFinal || code === "refresh_superseded") {
+      // Another tab may have signed in anew, or be further on: what is stored decides.
+      await sessions.reload().catch(() => 0);
+      if (sessions.held?.version !== before.version) return;
+    }
+    if (isFinal) {
+      onAnswer();
+      return sessions.end(before, code);
+    }
+    if (code !== "key_lost") onAnswer(error);
+    throw error;
+  }
+
+  return async () => {
+    const { held } = sessions;
+    if (!held?.refreshToken) return;
+    if (!flight) {
+      emit({ type: "refreshStarted" });
+      flight = tabs
+        .alone(() => renew(held))
+        .finally(() => {
+          flight = undefined;
+        });
+    }
+    return flight;
+  };
+}
