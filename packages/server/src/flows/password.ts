@@ -7,6 +7,7 @@ import { findWorker, foldUsername, storeRehash, type Worker } from "../people/wo
 import type { Services } from "../services.ts";
 import { type Budget, settleFailure, settleSuccess } from "../store/budgets.ts";
 import type { SessionRecord } from "../store/sessions.ts";
+import { StoreUnavailable } from "../store/store.ts";
 import type { DpopProof } from "../tokens/dpop-proof.ts";
 import { networkMark } from "../tokens/index-key.ts";
 import { releasedOnError, takeAttempt } from "./attempt.ts";
@@ -58,7 +59,7 @@ export async function signInWithPassword(services: Services, request: PasswordSi
   await takeAttempt(services, attempt.budgets);
   const usable = worker && worker.disabledAt === null && tenant?.disabledAt === null ? worker : null;
   const session = await releasedOnError(services, attempt.budgets, async () => {
-    const matches = await hasher.verify(usable?.passwordHash ?? null, request.password);
+    const matches = await hasher.verify(usable?.passwordHash ?? null, request.password, attempt.tenantId);
     return usable && matches ? storeSignIn(services, attempt, usable, request.proof) : null;
   });
   if (!session || !usable) {
@@ -117,8 +118,13 @@ async function storeFailure({ store }: Services, { tenantId, worker, budgets, ma
   });
 }
 
+/** The person is signed in already: when there is no time for it, or no database, the next sign-in does it. */
 async function upgradeHash({ store, hasher }: Services, worker: Worker, password: string): Promise<void> {
   if (worker.passwordHash === null || !hasher.needsUpgrade(worker.passwordHash)) return;
-  const stronger = await hasher.hash(password);
-  await store.transaction((tx) => storeRehash(tx, worker, stronger));
+  try {
+    const stronger = await hasher.hash(password);
+    await store.transaction((tx) => storeRehash(tx, worker, stronger));
+  } catch (error) {
+    if (!(error instanceof Fault) && !(error instanceof StoreUnavailable)) throw error;
+  }
 }

@@ -26,6 +26,19 @@ test("knows which hashes are weaker than ours", async () => {
   const hasher = createPasswordHasher({ parallel: 1, queue: 1 });
   expect(hasher.needsUpgrade(await hash(password, { memoryCost: 8192, timeCost: 1, parallelism: 1 }))).toBe(true);
   expect(hasher.needsUpgrade(await hasher.hash(password))).toBe(false);
+  const made = (parameters: string) => `$argon2${parameters}$c2FsdHNhbHQ$aGFzaA`;
+  for (const weaker of [
+    "id$v=19$m=12288,t=3,p=1",
+    "id$v=19$m=19456,t=1,p=1",
+    "i$v=19$m=65536,t=9,p=1",
+    "id$v=16$m=65536,t=9,p=1",
+  ]) {
+    expect(hasher.needsUpgrade(made(weaker)), weaker).toBe(true);
+  }
+  for (const enough of ["id$v=19$m=47104,t=1,p=1", "id$v=19$m=19456,t=2,p=4", "id$v=19$m=65536,t=3,p=4"]) {
+    expect(hasher.needsUpgrade(made(enough)), enough).toBe(false);
+  }
+  expect(hasher.needsUpgrade("$2b$10$abcdefghijklmnopqrstuv")).toBe(true);
 });
 
 test("beyond the queue it is busy, and everyone in it is served", async () => {

@@ -1,61 +1,71 @@
+import { randomBytes } from "node:crypto";
 import { hash, verify } from "@node-rs/argon2";
-import { Fault } from "../fault.ts";
+import { createWorkGate, type WorkGateOptions } from "./work-gate.ts";
 
 /** OWASP's second recommendation for argon2id, the library's algorithm by default; the parameters travel in each hash. */
 const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
-const ours = `$argon2id$v=19$m=${parameters.memoryCost},t=${parameters.timeCost},p=${parameters.parallelism}$`;
+const ourWork = parameters.memoryCost * parameters.timeCost;
 
 export interface PasswordHasher {
   hash(password: string): Promise<string>;
-  /** With `null`, for someone who does not exist: takes the same time and is false. */
-  verify(hash: string | null, password: string): Promise<boolean>;
+  /**
+   * With `null`, for someone who does not exist: takes the same time and is false. Lanes take turns, so that a flood in
+   * one of them does not delay the others; each tenant has its own.
+   */
+  verify(hash: string | null, password: string, lane?: string): Promise<boolean>;
   /** The hash was made with weaker parameters than ours. */
   needsUpgrade(hash: string): boolean;
 }
 
-export interface PasswordHasherOptions {
-  /** How many run at once: the cores, for more would only slow each other. */
-  readonly parallel: number;
-  /** How many may wait; beyond that the answer is `busy`. */
-  readonly queue: number;
-}
-
-export function createPasswordHasher(options: PasswordHasherOptions): PasswordHasher {
-  const gate = createGate(options);
-  // A hash of the usual cost that nothing matches, made once.
-  let decoy: Promise<string> | undefined;
+/** The cores are enough at once: more would only slow each other. */
+export function createPasswordHasher(options: WorkGateOptions): PasswordHasher {
+  const gate = createWorkGate(options);
+  const decoy = makeDecoy();
 
   return {
-    hash: (password) => gate(() => hash(password, parameters)),
-    async verify(known, password) {
-      decoy ??= hash(crypto.randomUUID(), parameters);
-      const against = known ?? (await decoy);
-      const matches = await gate(() => verify(against, password));
-      return matches && known !== null;
+    hash: (password) => gate("", () => hash(password, parameters)),
+    verify: (known, password, lane = "") =>
+      gate(lane, async () => {
+        if (known === null) {
+          await verify(decoy, password);
+          return false;
+        }
+        const matches = await verify(known, password);
+        if (!matches) await makeUpFor(known, password);
+        return matches;
+      }),
+    needsUpgrade: (known) => {
+      const { isOurKind, memory, work } = costOf(known);
+      return !isOurKind || memory < parameters.memoryCost || work < ourWork;
     },
-    needsUpgrade: (known) => !known.startsWith(ours),
   };
 }
 
-/** Lets `parallel` tasks run and `queue` wait, in order. */
-function createGate({ parallel, queue }: PasswordHasherOptions) {
-  const waiting: (() => void)[] = [];
-  let running = 0;
+/** A hash of the usual cost, of no password. */
+function makeDecoy(): string {
+  const random = (bytes: number) => randomBytes(bytes).toString("base64").replace(/=+$/, "");
+  const { memoryCost, timeCost, parallelism } = parameters;
+  return `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$${random(16)}$${random(32)}`;
+}
 
-  return async <T>(task: () => Promise<T>): Promise<T> => {
-    if (running >= parallel) {
-      if (waiting.length >= queue) throw new Fault("busy", { detail: "password queue is full", retryAfter: 1 });
-      await new Promise<void>((resolve) => waiting.push(resolve));
-    } else {
-      running += 1;
-    }
-    try {
-      return await task();
-    } finally {
-      // The place passes straight to the next in line, so nobody can slip in between.
-      const next = waiting.shift();
-      if (next) next();
-      else running -= 1;
-    }
+const form = /^\$argon2(?<kind>id|i|d)\$v=(?<version>\d+)\$m=(?<memory>\d+),t=(?<passes>\d+),p=\d+\$/;
+
+/** What a hash cost to make: memory in KiB, and work as memory times passes. */
+function costOf(known: string): { isOurKind: boolean; memory: number; work: number } {
+  const { kind, version, memory, passes } = form.exec(known)?.groups ?? {};
+  return {
+    isOurKind: kind === "id" && version === "19",
+    memory: Number(memory ?? 0),
+    work: Number(memory ?? 0) * Number(passes ?? 0),
   };
+}
+
+const leastMemory = 8;
+
+/** A weaker hash is refused sooner, which would tell that there is someone: the missing work is done all the same. */
+async function makeUpFor(known: string, password: string): Promise<void> {
+  const missing = ourWork - costOf(known).work;
+  if (missing <= 0) return;
+  const memoryCost = Math.max(leastMemory, Math.floor(missing / parameters.timeCost));
+  await hash(password, { ...parameters, memoryCost });
 }

@@ -1,0 +1,63 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { createWorkGate } from "./work-gate.ts";
+
+/** A gate whose tasks end in the order in which they began, and that notes it. */
+function watched(options: { parallel: number; queue: number }) {
+  const gate = createWorkGate(options);
+  const order: string[] = [];
+  const ask = (lane: string, name: string) =>
+    gate(lane, async () => {
+      await sleep(1);
+      order.push(name);
+    }).catch((fault: { code: string }) => fault.code);
+  return { ask, order };
+}
+
+test("within a lane it is first come, first served; never more at once than allowed", async () => {
+  const gate = createWorkGate({ parallel: 2, queue: 10 });
+  let running = 0;
+  let most = 0;
+  const order: number[] = [];
+  const ask = (turn: number) =>
+    gate("a", async () => {
+      most = Math.max(most, ++running);
+      await sleep(2);
+      order.push(turn);
+      running -= 1;
+    });
+  await Promise.all(Array.from({ length: 12 }, (_, turn) => ask(turn)));
+  expect(most).toBe(2);
+  expect(order).toEqual(order.toSorted((a, b) => a - b));
+});
+
+test("a task that fails gives its place on", async () => {
+  const gate = createWorkGate({ parallel: 1, queue: 1 });
+  await expect(gate("a", () => Promise.reject(new Error("no")))).rejects.toThrow("no");
+  await expect(gate("a", async () => "yes")).resolves.toBe("yes");
+});
+
+test("lanes take turns", async () => {
+  const { ask, order } = watched({ parallel: 1, queue: 10 });
+  await Promise.all([ask("a", "a1"), ask("a", "a2"), ask("a", "a3"), ask("a", "a4"), ask("b", "b1"), ask("b", "b2")]);
+  expect(order).toEqual(["a1", "a2", "b1", "a3", "b2", "a4"]);
+});
+
+test("a full queue refuses the newest of the longest lane, not those who come rarely", async () => {
+  const { ask, order } = watched({ parallel: 1, queue: 3 });
+  const flood = Array.from({ length: 6 }, (_, turn) => ask("flood", `f${turn}`));
+  const rare = ask("rare", "r");
+  expect(await Promise.all(flood)).toEqual([undefined, undefined, undefined, "busy", "busy", "busy"]);
+  expect(await rare).toBeUndefined();
+  expect(order).toEqual(["f0", "f1", "r", "f2"]);
+  expect(await ask("flood", "again")).toBeUndefined();
+});
+
+test("where all lanes are equally short the newcomer is refused, and without a queue everyone who would wait", async () => {
+  const short = watched({ parallel: 1, queue: 2 });
+  expect(
+    await Promise.all([short.ask("a", "a"), short.ask("b", "b"), short.ask("c", "c"), short.ask("d", "d")]),
+  ).toEqual([undefined, undefined, undefined, "busy"]);
+  const none = watched({ parallel: 1, queue: 0 });
+  expect(await Promise.all([none.ask("a", "a"), none.ask("b", "b")])).toEqual([undefined, "busy"]);
+});
