@@ -192,5 +192,8 @@ export const commonErrors = [
 /** What a route with a JSON body may answer besides. */
 export const bodyErrors = ["payload_too_large", "unsupported_media_type"] as const satisfies readonly ErrorCode[];
 
+/** What no route answers yet, only the command line. */
+export const commandErrors = ["identifier_taken"] as const satisfies readonly ErrorCode[];
+
 /** What is answered where there is no route: an address that does not exist, or a method it does not know. */
 export const addressErrors = ["not_found", "method_not_allowed"] as const satisfies readonly ErrorCode[];

@@ -4,11 +4,13 @@ import { type Html, html, prose } from "./html.ts";
 import { renderPage } from "./page.ts";
 import { exampleOf, fieldsOf } from "./schema-fields.ts";
 
-const sections = [
-  ["users", "People and their tokens"],
-  ["tenants", "Tenants"],
-  ["service", "The service itself"],
-] as const satisfies readonly (readonly [Route["tag"], string])[];
+const titles: Readonly<Record<Route["tag"], string>> = {
+  users: "Field workers and tokens",
+  citizens: "Citizens",
+  tenants: "Tenants",
+  service: "The service itself",
+};
+const sections = Object.entries(titles) as [Route["tag"], string][];
 
 const named = Object.entries<Route>(routes);
 const routesOf = (tag: Route["tag"]) => named.filter(([, route]) => route.tag === tag);

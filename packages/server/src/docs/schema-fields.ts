@@ -70,6 +70,15 @@ function notesOf({ description, minLength, maxLength, pattern }: Schema): string
 
 const examples: Readonly<Record<string, unknown>> = {
   username: "amina",
+  recipient: "+254700000001",
+  code: "042137",
+  idNumber: "AB-1234-567",
+  dateOfBirth: "1987-05-23",
+  entityId: "0198c2f4-7a90-7d11-8b0e-52f4c1d7e9a3",
+  label: "Amina",
+  selectionToken: "s4Tf…",
+  challenge: "c8Lm…",
+  birthYear: 1987,
   userId: "0198c2f4-6b1e-7c3a-9d52-3f0a8be6c417",
   subject: "0198c2f4-6b1e-7c3a-9d52-3f0a8be6c417",
   password: "walnut-harbour-seventeen",

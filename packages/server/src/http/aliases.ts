@@ -41,6 +41,7 @@ export function inSentNames(fault: Fault, body: unknown): Fault {
     field: alias,
     cause: fault,
     ...(fault.detail !== undefined && { detail: fault.detail }),
+    ...(fault.extra !== undefined && { extra: fault.extra }),
     ...(fault.retryAfter !== undefined && { retryAfter: fault.retryAfter }),
   });
 }

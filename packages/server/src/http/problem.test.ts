@@ -25,6 +25,17 @@ describe("problemBody", () => {
     });
   });
 
+  test("what helps to go on comes last", () => {
+    const fault = new Fault("invalid_request", { field: "a", extra: { challenge: "c", expiresIn: 7 } });
+    expect(Object.keys(JSON.parse(problemBody(fault, id))).slice(-4)).toEqual([
+      "instance",
+      "field",
+      "challenge",
+      "expiresIn",
+    ]);
+    expect(JSON.parse(problemBody(new Fault("busy", { extra: {} }), id))).not.toHaveProperty("challenge");
+  });
+
   test("its keys have one order, and it has no field where none is wrong", () => {
     expect(Object.keys(JSON.parse(problemBody(new Fault("busy"), id)))).toEqual([
       "type",

@@ -81,6 +81,11 @@ export function problemBody(fault: Fault, requestId: string): string {
   const frame = frames.get(fault.code);
   const sentence = JSON.stringify(fault.message);
   const field = fault.field === undefined ? "" : `,"field":${JSON.stringify(fault.field)}`;
-  const extra = fault.extra === undefined ? "" : `,${JSON.stringify(fault.extra).slice(1, -1)}`;
-  return `${frame?.start}${sentence}${frame?.middle}${sentence},"instance":"urn:uuid:${requestId}"${field}${extra}}`;
+  return `${frame?.start}${sentence}${frame?.middle}${sentence},"instance":"urn:uuid:${requestId}"${field}${extra(fault)}}`;
+}
+
+/** How to go on, where the fault says so: further members of the same object. */
+function extra({ extra: members }: Fault): string {
+  const text = JSON.stringify(members ?? {}).slice(1, -1);
+  return text === "" ? "" : `,${text}`;
 }

@@ -19,6 +19,12 @@ const secrets = [
   "refreshTokenHash",
   "deviceToken",
   "idToken",
+  "selectionToken",
+  "challenge",
+  "recipient",
+  "idNumber",
+  "dateOfBirth",
+  "qrPayload",
 ];
 const secretHeaders = ["set-cookie", "x-device-token"];
 
