@@ -3,6 +3,9 @@ import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { type Clock, systemClock } from "./clock.ts";
 import type { Config } from "./config/config.ts";
+import type { Channel } from "./delivery/channel.ts";
+import { startDelivery } from "./delivery/deliver.ts";
+import { countDeliveries } from "./delivery/delivery-metrics.ts";
 import { createIdBreaker } from "./flows/id-breaker.ts";
 import { createHttpServer } from "./http/create-http-server.ts";
 import { createMetrics } from "./http/metrics.ts";
@@ -14,6 +17,7 @@ import { startSealer } from "./journal/sealer.ts";
 import { createDataKeys } from "./people/data-keys.ts";
 import { createPasswordHasher } from "./people/password-hash.ts";
 import { createTenantDirectory } from "./people/tenant-directory.ts";
+import { registerDocsRoutes } from "./routes/docs.ts";
 import { registerHealthRoutes } from "./routes/health.ts";
 import { registerIdRoutes } from "./routes/id.ts";
 import { registerKeyRoutes } from "./routes/keys.ts";
@@ -48,6 +52,8 @@ export interface App {
 export interface AppParts {
   readonly clock?: Clock;
   readonly logger?: Logger;
+  /** Ways for messages to leave, besides those of the configuration. */
+  readonly channels?: readonly Channel[];
   /** Refuse to send an answer that breaks its schema: for tests. */
   readonly checkAnswers?: boolean;
 }
@@ -105,6 +111,12 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
     started.push(() => sealer.stop());
     const maintenance = startMaintenance(store, { onError });
     started.push(() => maintenance.stop());
+    const delivery = startDelivery(services, {
+      channels: parts.channels ?? [],
+      onError,
+      onOutcome: countDeliveries(metrics),
+    });
+    started.push(() => delivery.stop());
     const rotation = startKeyRotation(store, vault, clock, policy.keys, onError);
     started.push(() => rotation.stop());
 
@@ -124,6 +136,7 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
     registerKeyRoutes(http, services);
     registerHealthRoutes(http);
     registerOpenApiRoute(http, serverVersion);
+    registerDocsRoutes(http, serverVersion);
     started.push(() => shutDown(http, policy.http.grace));
 
     return {

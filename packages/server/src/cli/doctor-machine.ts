@@ -1,7 +1,8 @@
-import { createPrivateKey, X509Certificate } from "node:crypto";
-import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
+import { isIP } from "node:net";
 import type { Config } from "../config/config.ts";
 import { bad, type Finding, ok, warn } from "./doctor-finding.ts";
+import { readTlsFiles } from "./tls-files.ts";
 
 const mebibyte = 1024 * 1024;
 const dayMs = 86_400_000;
@@ -22,42 +23,24 @@ export function checkWiring({ mode, tls, trustedProxies }: Config): Finding[] {
 
 export function checkTls({ tls, baseUrl }: Config, now: number): Finding[] {
   if (tls === null) return [];
-  try {
-    const certificate = new X509Certificate(readFileSync(tls.cert));
-    const key = createPrivateKey(readFileSync(tls.key));
-    if (!certificate.checkPrivateKey(key)) {
-      return [
-        bad(
-          "tls",
-          `The key ${tls.key} does not belong to the certificate ${tls.cert}.`,
-          "Name the pair that belongs together.",
-        ),
-      ];
-    }
-    const findings: Finding[] = [];
-    const host = new URL(baseUrl).hostname;
-    if (!certificate.checkHost(host)) {
-      findings.push(
-        bad("tls", `The certificate ${tls.cert} is not for ${host}.`, "Get one for the host of FIELDGATE_BASE_URL."),
-      );
-    }
-    const days = Math.floor((certificate.validToDate.getTime() - now) / dayMs);
-    if (certificate.validFromDate.getTime() > now) {
-      findings.push(bad("tls", `The certificate ${tls.cert} is not valid yet.`, "Check the machine's clock."));
-    } else if (days < 0) findings.push(bad("tls", `The certificate ${tls.cert} has expired.`, "Renew it and restart."));
-    else if (days < 14)
-      findings.push(warn("tls", `The certificate ${tls.cert} expires in ${days} days.`, "Renew it and restart."));
-    return findings.length > 0 ? findings : [ok("tls", `The certificate is good for ${days} days.`)];
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return [
-      bad(
-        "tls",
-        `The certificate or its key cannot be used: ${reason}`,
-        "Both must be PEM files that this user can read.",
-      ),
-    ];
+  const verdict = readTlsFiles(tls);
+  if ("problem" in verdict) return [bad("tls", verdict.problem, verdict.remedy)];
+  const { certificate } = verdict;
+  const days = Math.floor((certificate.validToDate.getTime() - now) / dayMs);
+  const host = new URL(baseUrl).hostname.replace(/^\[(.*)\]$/, "$1");
+  const findings: Finding[] = [];
+  if (!(isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host))) {
+    const remedy = "Get one for the host of FIELDGATE_BASE_URL.";
+    findings.push(bad("tls", `The certificate ${tls.cert} is not for ${host}.`, remedy));
   }
+  if (certificate.validFromDate.getTime() > now) {
+    findings.push(bad("tls", `The certificate ${tls.cert} is not valid yet.`, "Check the machine's clock."));
+  } else if (days < 0) {
+    findings.push(bad("tls", `The certificate ${tls.cert} has expired.`, "Renew it and restart."));
+  } else if (days < 14) {
+    findings.push(warn("tls", `The certificate ${tls.cert} expires in ${days} days.`, "Renew it and restart."));
+  }
+  return findings.length > 0 ? findings : [ok("tls", `The certificate is good for ${days} days.`)];
 }
 
 export function checkDataDir({ dataDir, database }: Config): Finding[] {

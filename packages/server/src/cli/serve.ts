@@ -1,8 +1,11 @@
 import type { Command } from "commander";
+import { hostInUrl } from "../config/address.ts";
 import type { Config } from "../config/config.ts";
 import { variables } from "../config/variables.ts";
 import { CliFailure } from "./cli-failure.ts";
 import { type CliContext, defineCommand, onRun } from "./context.ts";
+import { checkTls, checkWiring } from "./doctor-machine.ts";
+import { readTlsFiles } from "./tls-files.ts";
 
 const variableList = Object.entries(variables).map(([name, purpose]) => `  ${name.padEnd(31)} ${purpose}`);
 
@@ -19,6 +22,10 @@ export function addServeCommand(program: Command, cli: CliContext): void {
   });
   onRun(command, cli, async (run) => {
     const config = run.config();
+    demandTls(config);
+    for (const { state, sentence, remedy } of [...checkWiring(config), ...checkTls(config, cli.clock.now())]) {
+      if (state !== "ok") run.note(`warning: ${sentence} ${remedy}`);
+    }
     // Only this command needs the web server, so only it pays for loading it.
     const { createApp } = await import("../app.ts");
     const app = await createApp(config).catch((error: unknown) => {
@@ -45,14 +52,22 @@ export function addServeCommand(program: Command, cli: CliContext): void {
       );
     });
 
-    const { url, metricsUrl } = address;
+    const { metricsUrl } = address;
+    const scheme = config.tls ? "https" : "http";
+    const { port } = new URL(address.url);
     const also = metricsUrl === null ? "" : `, metrics at ${metricsUrl}`;
     const how = config.mode === "development" ? " in development, for this machine only" : "";
+    const where = `${scheme}://${hostInUrl(config.listen.host)}${port && `:${port}`}`;
     return {
-      json: { url, baseUrl: config.baseUrl, metricsUrl, mode: config.mode },
-      text: `Fieldgate serves ${config.baseUrl} and listens on ${url}${how}${also}.`,
+      json: { url: address.url.replace(/^https?/, scheme), baseUrl: config.baseUrl, metricsUrl, mode: config.mode },
+      text: `Fieldgate serves ${config.baseUrl} and listens on ${where}${how}${also}.`,
     };
   });
+}
+
+function demandTls({ tls }: Config): void {
+  const verdict = tls && readTlsFiles(tls);
+  if (verdict && "problem" in verdict) throw new CliFailure(`${verdict.problem} ${verdict.remedy}`, 2);
 }
 
 /** What the operating system says, with what to do about it. */
@@ -71,9 +86,6 @@ function startFailure(error: unknown, config: Config): unknown {
     case "EADDRNOTAVAIL":
     case "ENOTFOUND":
       return new CliFailure(`This machine has no address ${config.listen.host}. Set FIELDGATE_HOST to one it has.`);
-    case "ENOENT":
-      if (config.tls) return new CliFailure(`A TLS file cannot be read: ${error.message}`);
-      return error;
     default:
       return error;
   }

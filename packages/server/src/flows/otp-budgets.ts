@@ -8,24 +8,6 @@ export function recipientSubject(indexKey: Uint8Array, tenantId: string, recipie
   return budgetSubject(indexKey, tenantId, `${recipient.kind}:${recipient.budget}`);
 }
 
-/** What one more message has to fit into. The tenant's own budget is spent when a message is really sent. */
-export function sendRates(
-  indexKey: Uint8Array,
-  policy: Policy["otp"],
-  { tenantId, subject, network }: { tenantId: string; subject: string; network: string | null },
-): Rate[] {
-  const key = (...parts: string[]) => budgetKey(indexKey, "otp-send", tenantId, ...parts);
-  return [
-    { key: key("short", subject), subject, ...policy.perRecipient },
-    { key: key("day", subject), subject, ...policy.perRecipientDay },
-    ...(network === null ? [] : [{ key: key("network", network), subject: "", ...policy.perNetwork }]),
-  ];
-}
-
-export function tenantSendRate(indexKey: Uint8Array, policy: Policy["otp"], tenantId: string): Rate {
-  return { key: budgetKey(indexKey, "otp-send", tenantId, "tenant"), subject: "", ...policy.perTenant };
-}
-
 /** Wrong codes: of a recipient across all its codes, or of a device that has proven to be one of the account's. */
 export function failureBudget(
   indexKey: Uint8Array,

@@ -1,5 +1,6 @@
 import type { OtpSent } from "@fieldgate/contract";
 import { enqueue } from "../delivery/outbox.ts";
+import { sendRates, tenantSendRate } from "../delivery/send-budgets.ts";
 import { Fault } from "../fault.ts";
 import { recordEvent } from "../journal/record.ts";
 import { parseRecipient } from "../people/identifiers.ts";
@@ -10,7 +11,7 @@ import { openChallenge } from "../store/otp-challenges.ts";
 import { opaqueId } from "../tokens/opaque-id.ts";
 import { citizenTenant } from "./citizen-tenant.ts";
 import { countedNetwork } from "./counted-network.ts";
-import { recipientSubject, sendRates, tenantSendRate } from "./otp-budgets.ts";
+import { recipientSubject } from "./otp-budgets.ts";
 import { signInSlot } from "./otp-slot.ts";
 
 export interface OtpRequestInput {

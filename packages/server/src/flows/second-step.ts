@@ -1,5 +1,6 @@
 import type { CitizenSession } from "@fieldgate/contract";
 import { enqueue } from "../delivery/outbox.ts";
+import { sendRates, tenantSendRate } from "../delivery/send-budgets.ts";
 import { Fault } from "../fault.ts";
 import { recordEvent } from "../journal/record.ts";
 import type { Beneficiary } from "../people/beneficiary.ts";
@@ -13,7 +14,7 @@ import { opaqueId } from "../tokens/opaque-id.ts";
 import { releasedOnError, takeAttempt } from "./attempt.ts";
 import { type CitizenTenant, citizenTenant } from "./citizen-tenant.ts";
 import { knownDevice } from "./known-device.ts";
-import { failureBudget, sendRates, tenantSendRate } from "./otp-budgets.ts";
+import { failureBudget } from "./otp-budgets.ts";
 import { stepUpSlot } from "./otp-slot.ts";
 import type { CitizenCaller } from "./otp-verify.ts";
 import { codeMatches, refuse } from "./sign-in-with-code.ts";

@@ -4,6 +4,7 @@ import type { AdapterConfig } from "@fieldgate/contract";
 import { boundsProblems, isPlainObject } from "../config/bounds.ts";
 import type { TenantPolicy } from "../config/policy.ts";
 import { tenantPolicyBounds } from "../config/policy-bounds.ts";
+import { type Templates, templateProblem } from "../delivery/templates.ts";
 import { Fault } from "../fault.ts";
 import { parseAdapterConfigs, type UrlRules } from "./adapter-config.ts";
 import { countryCodes } from "./countries.ts";
@@ -19,7 +20,16 @@ export interface TenantSettings {
   readonly sharedNetworks?: readonly string[];
   readonly otp?: OtpSettings;
   readonly nationalId?: NationalIdSettings;
+  readonly delivery?: DeliverySettings;
   readonly policy: TenantPolicy;
+}
+
+export interface DeliverySettings {
+  /** Names of the deployment's channels in the order to try them; left out, all in the deployment's order. */
+  readonly channels?: readonly string[];
+  /** BCP 47: what messages are written in where the person's own language is not known. */
+  readonly language?: string;
+  readonly templates?: Templates;
 }
 
 export interface OtpSettings {
@@ -110,6 +120,39 @@ function parseOtp(input: unknown): OtpSettings {
   };
 }
 
+function parseDelivery(input: unknown): DeliverySettings {
+  if (!isPlainObject(input)) throw refuse("delivery", "delivery must be an object.");
+  const { channels, language, templates = {}, ...others } = input;
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) {
+    throw refuse(`delivery.${unknown}`, `delivery.${unknown} is not known: it has channels, language, templates.`);
+  }
+  if (channels !== undefined && !(Array.isArray(channels) && channels.every((name) => typeof name === "string"))) {
+    throw refuse("delivery.channels", "delivery.channels must be a list of names of channels.");
+  }
+  if (language !== undefined && !isLanguage(language)) {
+    throw refuse("delivery.language", "delivery.language must be a language tag such as sw or pt-BR.");
+  }
+  if (!isPlainObject(templates)) throw refuse("delivery.templates", "delivery.templates must be an object.");
+  for (const [medium, texts] of Object.entries(templates)) checkTemplates(medium, texts);
+  return input as DeliverySettings;
+}
+
+function checkTemplates(medium: string, texts: unknown): void {
+  const field = `delivery.templates.${medium}`;
+  if (medium !== "sms" && medium !== "email") throw refuse(field, `${field} is not known: it has sms and email.`);
+  if (!isPlainObject(texts)) throw refuse(field, `${field} must be an object of texts by language.`);
+  for (const [language, text] of Object.entries(texts)) {
+    if (!isLanguage(language)) throw refuse(`${field}.${language}`, `"${language}" is not a language tag such as sw.`);
+    const problem = typeof text === "string" ? templateProblem(text) : "must be a text";
+    if (problem !== null) throw refuse(`${field}.${language}`, `${field}.${language} ${problem}.`);
+  }
+}
+
+function isLanguage(tag: unknown): boolean {
+  return typeof tag === "string" && /^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/.test(tag);
+}
+
 const nationalIdChoices: Readonly<Record<string, readonly string[]>> = {
   secondStep: ["when_needed", "always"],
   checksum: ["verhoeff", "luhn"],
@@ -142,7 +185,7 @@ function isPattern(value: unknown): boolean {
   }
 }
 
-const known = ["adapters", "hosts", "defaultCountry", "sharedNetworks", "otp", "nationalId", "policy"];
+const known = ["adapters", "hosts", "defaultCountry", "sharedNetworks", "otp", "nationalId", "delivery", "policy"];
 
 /**
  * Settings as a tenant keeps them, from whatever a person wrote. Parts that are left out are empty.
@@ -154,7 +197,7 @@ export function parseTenantSettings(input: unknown, rules: UrlRules): TenantSett
   const unknown = Object.keys(input).find((key) => !known.includes(key));
   if (unknown !== undefined)
     throw refuse(unknown, `${unknown} is not a setting of a tenant: it has ${known.join(", ")}.`);
-  const { adapters = [], hosts = [], defaultCountry, sharedNetworks, otp, nationalId, policy = {} } = input;
+  const { adapters = [], hosts = [], defaultCountry, sharedNetworks, otp, nationalId, delivery, policy = {} } = input;
   return {
     adapters: parseAdapterConfigs(adapters, "adapters", rules),
     hosts: parseHosts(hosts),
@@ -162,6 +205,7 @@ export function parseTenantSettings(input: unknown, rules: UrlRules): TenantSett
     ...(sharedNetworks !== undefined && { sharedNetworks: parseNetworks(sharedNetworks) }),
     ...(otp !== undefined && { otp: parseOtp(otp) }),
     ...(nationalId !== undefined && { nationalId: parseNationalId(nationalId) }),
+    ...(delivery !== undefined && { delivery: parseDelivery(delivery) }),
     policy: parsePolicy(policy),
   };
 }

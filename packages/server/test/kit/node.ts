@@ -8,6 +8,9 @@ import { type App, createApp } from "../../src/app.ts";
 import type { Clock } from "../../src/clock.ts";
 import type { Config, DatabaseConfig } from "../../src/config/config.ts";
 import { defaultPolicy, type Policy } from "../../src/config/policy.ts";
+import type { Channel } from "../../src/delivery/channel.ts";
+import { addBeneficiary } from "../../src/people/beneficiaries.ts";
+import type { BeneficiaryFacts } from "../../src/people/beneficiary.ts";
 import { addTenant } from "../../src/people/tenants.ts";
 import { addWorker, type Worker } from "../../src/people/workers.ts";
 import { ApiClient } from "./api-client.ts";
@@ -20,6 +23,7 @@ export interface NodeOptions {
   readonly clock?: Clock;
   readonly config?: Partial<Config>;
   readonly policy?: Partial<Policy>;
+  readonly channels?: readonly Channel[];
 }
 
 /** A real node of the service on a loopback port. */
@@ -30,6 +34,7 @@ export interface TestNode {
   readonly api: ApiClient;
   addTenant(id: string, settings?: unknown): Promise<void>;
   addWorker(worker: { tenantId?: string; username: string; password?: string; roles?: string[] }): Promise<Worker>;
+  addPerson(facts: Partial<BeneficiaryFacts>, tenantId?: string): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -61,6 +66,7 @@ export async function startNode(options: NodeOptions): Promise<TestNode> {
   const app = await createApp(config, {
     ...(options.clock && { clock: options.clock }),
     logger: pino({ level: config.logLevel }),
+    ...(options.channels && { channels: options.channels }),
     checkAnswers: true,
   });
   await app.listen();
@@ -79,6 +85,12 @@ export async function startNode(options: NodeOptions): Promise<TestNode> {
     async addWorker({ tenantId = "demo", username, password = goodPassword, roles = ["field-worker"] }) {
       const passwordHash = await hasher.hash(password);
       return store.transaction((tx) => addWorker(tx, { tenantId, username, passwordHash, roles }));
+    },
+    async addPerson(facts, tenantId = "demo") {
+      const cipher = await app.services.dataKeys.cipher(tenantId);
+      const nobody = { externalId: null, names: { given: "Nobody" }, birth: null, language: null };
+      const person = { ...nobody, phones: [], emails: [], nationalIds: [], ...facts };
+      return store.transaction((tx) => addBeneficiary(tx, { cipher, defaultCountry: "KE" }, person));
     },
     async close() {
       await app.close();
