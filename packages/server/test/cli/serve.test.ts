@@ -1,9 +1,11 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { get } from "node:https";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Session } from "@fieldgate/contract";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { makeCertificate } from "../kit/certificate.ts";
 import { CommandLine, databaseUrl, newSecret } from "../kit/command-line.ts";
 import { databases, type FreshDatabase } from "../kit/databases.ts";
 import { type Served, serve } from "../kit/served.ts";
@@ -189,6 +191,28 @@ describe("serve as a process", () => {
     expect(served.process.exitCode).toBeNull();
     expect(await served.stop("SIGTERM")).toBe(143);
     socket.destroy();
+  });
+
+  it("speaks TLS with its own certificate, and names a file it cannot use", async () => {
+    const day = 86_400_000;
+    const pair = makeCertificate("localhost", {
+      from: new Date(Date.now() - day),
+      to: new Date(Date.now() + 90 * day),
+    });
+    writeFileSync(join(line.cwd, "cert.pem"), pair.cert);
+    writeFileSync(join(line.cwd, "key.pem"), pair.key);
+    const env = { FIELDGATE_BASE_URL: "https://localhost", FIELDGATE_SECRET: newSecret(), FIELDGATE_DATA_DIR: "tls" };
+    const tls = { ...env, FIELDGATE_HOST: "127.0.0.1", FIELDGATE_TLS_CERT: "cert.pem" };
+    const served = await serve(line, [], { ...tls, FIELDGATE_TLS_KEY: "key.pem" });
+    expect(served.url).toMatch(/^https:/);
+    const status = await new Promise((resolve, reject) => {
+      const url = `${served.url}/.well-known/jwks.json`;
+      get(url, { ca: pair.cert, servername: "localhost" }, (answer) => resolve(answer.statusCode)).on("error", reject);
+    });
+    expect(status).toBe(200);
+    expect(await served.stop()).toBe(0);
+    const missing = await line.run(["serve"], { env: { ...tls, FIELDGATE_TLS_KEY: "none.pem" } });
+    expect(missing).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("none.pem cannot be used") });
   });
 
   it("a port that is taken is named", async () => {
