@@ -3,9 +3,9 @@ import { createHash, generateKeyPairSync, sign } from "node:crypto";
 /** A value of ASN.1 in DER: a tag, a length and what is inside. */
 function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
   const body = Buffer.concat(parts);
-  if (body.length < 128) return Buffer.concat([Buffer.from([tag, body.length]), body]);
-  const size = Buffer.from([body.length >> 8, body.length & 0xff]);
-  return Buffer.concat([Buffer.from([tag, 0x82]), size, body]);
+  const { length } = body;
+  const size = length < 128 ? [length] : length < 256 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
+  return Buffer.concat([Buffer.from([tag, ...size]), body]);
 }
 
 const sequence = (...parts: readonly Uint8Array[]) => der(0x30, ...parts);
@@ -38,9 +38,11 @@ export function makeCertificate(host: string, validity: { readonly from: Date; r
     der(0xa3, sequence(sequence(subjectAltName, altNames))),
   );
   const signature = der(0x03, Buffer.from([0]), sign("sha256", body, privateKey));
-  const lines = sequence(body, ecdsaWithSha256, signature).toString("base64").replace(/.{64}/g, "$&\n");
+  const lines = sequence(body, ecdsaWithSha256, signature)
+    .toString("base64")
+    .match(/.{1,64}/g);
   return {
-    cert: `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`,
+    cert: `-----BEGIN CERTIFICATE-----\n${lines?.join("\n")}\n-----END CERTIFICATE-----\n`,
     key: privateKey.export({ format: "pem", type: "pkcs8" }) as string,
   };
 }
