@@ -15,7 +15,7 @@ export const templateDatabase = "fieldgate_template";
 
 /** Starts one PostgreSQL server for the whole run. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const server = await startPostgres();
+  const server = await startPostgres({ inMemory: true });
   await server.run(`create database ${templateDatabase}`);
   const store = await openStore({ kind: "postgres", url: server.url(templateDatabase), poolSize: 1 }, systemClock);
   await store.migrate();

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, existsSync, statSync } from "node:fs";
+import { cpSync, existsSync, statfsSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { arch, platform, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -22,6 +22,14 @@ export function reachableTempFolder(): string {
   const folder = [tmpdir(), "/tmp", "/var/tmp"].find((path) => existsSync(path) && isReachableByAll(path));
   if (folder === undefined) throw new Error("No temporary folder can be reached by the user that PostgreSQL runs as.");
   return folder;
+}
+
+/** Where files are as short-lived as the memory they are in; the other place where there is little of it. */
+export function memoryFolder(otherwise: string): string {
+  const memory = "/dev/shm";
+  if (!existsSync(memory) || !isReachableByAll(memory)) return otherwise;
+  const { bavail, bsize } = statfsSync(memory);
+  return bavail * bsize > 2 * 1024 ** 3 ? memory : otherwise;
 }
 
 function isReachableByAll(path: string): boolean {

@@ -2,7 +2,7 @@
  * A process between the tests and their PostgreSQL server. It lives as long as its standard input, and takes the
  * server and all its files along, so that nothing stays behind even when the tests are killed.
  *
- * Arguments: the folder to remove in the end, uid and gid (or "-"), the command. Input: `start` and `crash`, a word a line;
+ * Arguments: two folders to remove in the end, uid and gid (or "-"), the command. Input: `start` and `crash`, a word a line;
  * each is answered with a line when it is done.
  */
 import { type ChildProcess, spawn } from "node:child_process";
@@ -11,7 +11,7 @@ import { openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-const [home = "", uid = "-", gid = "-", command = "", ...parameters] = process.argv.slice(2);
+const [home = "", data = "", uid = "-", gid = "-", command = "", ...parameters] = process.argv.slice(2);
 const account = uid === "-" ? {} : { uid: Number(uid), gid: Number(gid) };
 const log = openSync(join(home, "server.log"), "a");
 let server: ChildProcess | undefined;
@@ -41,5 +41,5 @@ try {
   }
 } finally {
   await stop("SIGINT");
-  rmSync(home, { recursive: true, force: true });
+  for (const folder of [home, data]) rmSync(folder, { recursive: true, force: true });
 }

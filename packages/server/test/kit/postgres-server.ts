@@ -8,7 +8,13 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
-import { type Account, accountForPostgres, providePostgres, reachableTempFolder } from "./postgres-binaries.ts";
+import {
+  type Account,
+  accountForPostgres,
+  memoryFolder,
+  providePostgres,
+  reachableTempFolder,
+} from "./postgres-binaries.ts";
 
 export interface PostgresServer {
   /** The address of a database on this server. */
@@ -23,29 +29,43 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
-/** A real PostgreSQL server in a temporary folder, on a free port of the loopback address, with `fsync` on. */
-export async function startPostgres(): Promise<PostgresServer> {
+interface Place {
+  readonly account: Account;
+  /** With `bin`, `lib` and `share`. */
+  readonly native: string;
+  readonly home: string;
+  readonly data: string;
+  readonly password: string;
+}
+
+/**
+ * A real PostgreSQL server in a temporary folder, on a free port of the loopback address, with `fsync` on.
+ * `inMemory`: its data lies in memory where there is enough of it, so that making and dropping databases is quick.
+ */
+export async function startPostgres(options: { readonly inMemory?: boolean } = {}): Promise<PostgresServer> {
   const account = accountForPostgres();
-  const home = mkdtempSync(join(reachableTempFolder(), "fieldgate-postgres-"));
+  const temp = reachableTempFolder();
+  const home = mkdtempSync(join(temp, "fieldgate-postgres-"));
+  const data = mkdtempSync(join(options.inMemory ? memoryFolder(temp) : temp, "fieldgate-postgres-data-"));
   try {
-    if (account !== null) chownSync(home, account.uid, account.gid);
-    const password = randomBytes(16).toString("hex");
+    if (account !== null) for (const folder of [home, data]) chownSync(folder, account.uid, account.gid);
     const native = providePostgres(account, home);
-    initialise(native, home, account, password);
-    return await launch(native, home, account, password);
+    const place = { account, native, home, data, password: randomBytes(16).toString("hex") };
+    initialise(place);
+    return await launch(place);
   } catch (error) {
-    rmSync(home, { recursive: true, force: true });
+    for (const folder of [home, data]) rmSync(folder, { recursive: true, force: true });
     throw error;
   }
 }
 
-function initialise(native: string, home: string, account: Account, password: string): void {
+function initialise({ account, native, home, data, password }: Place): void {
   const passwordFile = join(home, "password");
   writeFileSync(passwordFile, password, { mode: 0o600 });
   if (account !== null) chownSync(passwordFile, account.uid, account.gid);
   const result = spawnSync(
     join(native, "bin", "initdb"),
-    ["-D", join(home, "data"), "-U", "postgres", `--pwfile=${passwordFile}`, "-A", "scram-sha-256"].concat(
+    ["-D", data, "-U", "postgres", `--pwfile=${passwordFile}`, "-A", "scram-sha-256"].concat(
       // Files that nobody has yet need no sync; the server itself keeps its promises.
       ["--no-sync", "--no-instructions", "-E", "UTF8", "--locale=C"],
     ),
@@ -54,7 +74,7 @@ function initialise(native: string, home: string, account: Account, password: st
   if (result.status !== 0) throw new Error(`initdb failed: ${result.error?.message ?? result.stderr}`);
 }
 
-async function launch(native: string, home: string, account: Account, password: string): Promise<PostgresServer> {
+async function launch({ account, native, home, data, password }: Place): Promise<PostgresServer> {
   const port = await freePort();
   const settings = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=200"];
   const guard = spawn(
@@ -62,10 +82,11 @@ async function launch(native: string, home: string, account: Account, password: 
     [
       fileURLToPath(new URL("postgres-guard.ts", import.meta.url)),
       home,
+      data,
       String(account?.uid ?? "-"),
       String(account?.gid ?? "-"),
       join(native, "bin", "postgres"),
-      ...["-D", join(home, "data"), "-p", String(port)],
+      ...["-D", data, "-p", String(port)],
       ...settings.flatMap((setting) => ["-c", setting]),
     ],
     // In a process group of its own, so that Ctrl-C ends the tests first and the server after them.
