@@ -17,14 +17,33 @@ export interface Service {
   readonly url: string;
   readonly node: TestNode;
   /** A manager whose checks run only when it is used. It is closed after the tests. */
-  manager(options?: ManagerOptions): { auth: AuthManager; network: FaultyNetwork; storage: AuthStorageAdapter };
+  manager(options?: ManagerOptions): TestManager;
   restart(): Promise<void>;
   stop(): Promise<void>;
+}
+
+export interface TestManager {
+  readonly auth: AuthManager;
+  readonly network: FaultyNetwork;
+  readonly storage: AuthStorageAdapter;
+  readonly device: Device;
 }
 
 interface ManagerOptions extends AuthManagerOptions {
   readonly storage?: AuthStorageAdapter;
   readonly network?: FaultyNetwork;
+  readonly device?: Device;
+}
+
+/** A device whose clock a test can set. To the client, a clock that jumps looks like time that passes. */
+export class Device {
+  offset = 0;
+  readonly now = () => Date.now() + this.offset;
+
+  /** Lets an access token come to its end. */
+  letTokenEnd(): void {
+    this.offset += 601_000;
+  }
 }
 
 /** A real service with one tenant and one worker, whose access tokens live for so many seconds. */
@@ -34,12 +53,14 @@ export function useService({ workerAccess = 600, corsOrigins = [] as string[] } 
   const start = (config: Partial<Config>) =>
     startNode({ database: { kind: "sqlite", file: join(folder, "fieldgate.db") }, policy, config });
   let running = false;
+  let url: string;
   const opened: AuthManager[] = [];
   const policy = { tokens: { ...defaultPolicy.tokens, workerAccess } };
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "fieldgate-client-"));
     node = await start({ corsOrigins });
+    url = node.url;
     running = true;
     await node.addTenant("demo");
     await node.addWorker(amina);
@@ -52,24 +73,31 @@ export function useService({ workerAccess = 600, corsOrigins = [] as string[] } 
 
   return {
     get url() {
-      return node.url;
+      return url;
     },
     get node() {
       return node;
     },
-    manager({ storage = new MemoryAuthStorageAdapter("demo"), network = new FaultyNetwork(), ...options } = {}) {
-      const auth = new AuthManager([], node.url, storage, { fetch: network.fetch, checkInterval: 0, ...options });
+    manager(options = {}) {
+      const { storage = new MemoryAuthStorageAdapter("demo"), network = new FaultyNetwork() } = options;
+      const { device = new Device() } = options;
+      const { now } = device;
+      const auth = new AuthManager([], url, storage, { fetch: network.fetch, now, checkInterval: 0, ...options });
       opened.push(auth);
-      return { auth, network, storage };
+      return { auth, network, storage, device };
     },
     async stop() {
       await node.close();
       running = false;
     },
     async restart() {
-      const { port } = new URL(node.url);
-      const { baseUrl, audience } = node.config;
-      node = await start({ corsOrigins, baseUrl, audience, listen: { host: "127.0.0.1", port: Number(port) } });
+      const { port } = new URL(url);
+      node = await start({
+        corsOrigins,
+        baseUrl: url,
+        audience: url,
+        listen: { host: "127.0.0.1", port: Number(port) },
+      });
       running = true;
     },
   };
