@@ -266,6 +266,27 @@ describe.each(databases)("a store on $name", ({ name: kind, fresh }) => {
     });
   });
 
+  describe("a snapshot", () => {
+    test("stays as it was at its first query, while others go on writing", async () => {
+      const { store, another } = await freshStore(fresh);
+      const other = await another();
+      await putFact(store, "before", "");
+      await store.snapshot(async (q) => {
+        expect(await facts(q)).toEqual(["before"]);
+        await putFact(store, "meanwhile", "");
+        await other.transaction((tx) => putFact(tx, "by another", ""));
+        expect(await facts(q)).toEqual(["before"]);
+      });
+      expect(await facts(store)).toEqual(["before", "by another", "meanwhile"]);
+    });
+
+    test("can only read", async () => {
+      const { store } = await freshStore(fresh);
+      await expect(store.snapshot((q) => putFact(q, "a", ""))).rejects.toThrow();
+      expect(await facts(store)).toEqual([]);
+    });
+  });
+
   describe("closing", () => {
     test("waits for the transaction under way, and may be asked for twice", async () => {
       const { store, another } = await freshStore(fresh);
