@@ -39,7 +39,7 @@ export interface GateResponse extends ServerResponse<GateRequest> {
 }
 
 const latest = Symbol("latest response");
-type GateSocket = Socket & { [latest]?: GateResponse };
+type GateSocket = Socket & { [latest]?: GateResponse | undefined };
 
 /** The answer to the newest request of a connection. */
 export function latestResponse(socket: Duplex): GateResponse | undefined {
@@ -91,6 +91,9 @@ export function createMessageClasses(gate: Gate) {
 
   function done(this: Response): void {
     gate.inFlight--;
+    // A connection that waits for its next request need not hold on to the last one.
+    const socket = this.req.socket as GateSocket;
+    if (socket[latest] === this && this.req.complete) socket[latest] = undefined;
     gate.onDone(this);
   }
 

@@ -10,6 +10,10 @@ const methods = ["GET", "HEAD", "POST"] as const;
 export function createRouterFallbacks(app: () => FastifyInstance) {
   function defaultRoute(request: IncomingMessage, response: ServerResponse): void {
     const [path = ""] = (request.url ?? "").split("?", 1);
+    if (!canBeDecoded(path)) {
+      onBadUrl(path, request, response);
+      return;
+    }
     const allowed = methods.filter((method) => app().findRoute({ method, url: path }) !== null);
     const allow = [...allowed, "OPTIONS"].join(", ");
     if (allowed.length === 0) sendFault(response as GateResponse, new Fault("not_found"));
@@ -19,12 +23,23 @@ export function createRouterFallbacks(app: () => FastifyInstance) {
 
   return {
     defaultRoute,
-    onBadUrl(_path: string, _request: IncomingMessage, response: ServerResponse): void {
-      const message = "The address is not valid: a percent sign needs two hexadecimal digits after it.";
-      sendFault(response as GateResponse, new Fault("invalid_request", { message }));
-    },
+    onBadUrl,
     onMaxParamLength(_path: string, _request: IncomingMessage, response: ServerResponse): void {
       sendFault(response as GateResponse, new Fault("uri_too_long"));
     },
   };
+}
+
+function onBadUrl(_path: string, _request: IncomingMessage, response: ServerResponse): void {
+  const message = "The address is not valid: what follows a percent sign must be UTF-8 in hexadecimal digits.";
+  sendFault(response as GateResponse, new Fault("invalid_request", { message }));
+}
+
+function canBeDecoded(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
 }

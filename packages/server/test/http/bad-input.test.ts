@@ -1,9 +1,22 @@
-import { expect, test } from "vitest";
-import { get, post, startHttp } from "./http-kit.ts";
+import { beforeAll, beforeEach, expect, test } from "vitest";
+import { get, openHttp, post, type TestServer } from "./http-kit.ts";
 import { rawExchange } from "./raw-client.ts";
 
 const login = "/api/users/login";
 const json = { "content-type": "application/json" };
+
+let server: TestServer;
+let reachedBefore = 0;
+const reached = () => server.reached() - reachedBefore;
+
+beforeAll(async () => {
+  server = await openHttp();
+  return server.close;
+});
+beforeEach(() => {
+  reachedBefore = server.reached();
+  server.log.length = 0;
+});
 
 test.each([
   ["a missing field", { username: "amina" }, "password", "The field password is required."],
@@ -19,12 +32,11 @@ test.each([
   ["an empty alias", { email: "", password: "x" }, "email", "The field email must not be empty."],
   ["an alias that differs", { email: "a", username: "b", password: "x" }, "email", /mean the same, but differ/],
 ])("%s is 400 and names the field", async (_what, body, field, message) => {
-  const server = await startHttp();
   const answer = await post(`${server.url}${login}`, JSON.stringify(body));
   expect(answer.status).toBe(400);
   expect(answer.headers.get("content-type")).toBe("application/problem+json; charset=utf-8");
   expect(answer.body).toMatchObject({ code: "invalid_request", field, message: expect.stringMatching(message) });
-  expect(server.reached()).toBe(0);
+  expect(reached()).toBe(0);
 });
 
 test.each([
@@ -35,11 +47,10 @@ test.each([
   ["NUL", '{"username":"a\\u0000","password":"x"}', "username"],
   ["a lone surrogate", '{"username":"a","password":"\\ud800"}', "password"],
 ])("%s in the text is 400 and names the field", async (_what, text, field) => {
-  const server = await startHttp();
   const answer = await post(`${server.url}${login}`, text);
   expect(answer.status).toBe(400);
   expect(answer.body).toMatchObject({ code: "invalid_request", field });
-  expect(server.reached()).toBe(0);
+  expect(reached()).toBe(0);
 });
 
 test.each([
@@ -54,15 +65,13 @@ test.each([
   ["only spaces", "   "],
   ["endless depth", `{"username":${"[".repeat(8000)}${"]".repeat(8000)}}`],
 ])("%s is 400", async (_what, text) => {
-  const server = await startHttp();
   const answer = await post(`${server.url}${login}`, text);
   expect(answer.status).toBe(400);
   expect(answer.body.code).toBe("invalid_request");
-  expect(server.reached()).toBe(0);
+  expect(reached()).toBe(0);
 });
 
 test("a body that is missing altogether is 400", async () => {
-  const server = await startHttp();
   const answer = await post(`${server.url}${login}`, undefined, {});
   expect(answer.status).toBe(400);
   expect(answer.body.message).toBe("A JSON body is needed, and none was sent.");
@@ -78,17 +87,15 @@ test.each([
   ["no media type at all", { "content-type": "json" }],
   ["a compressed body", { ...json, "content-encoding": "gzip" }],
 ])("%s is 415", async (_what, headers: Record<string, string>) => {
-  const server = await startHttp();
   const answer = await post(`${server.url}${login}`, '{"username":"a","password":"x"}', headers);
   expect(answer.status).toBe(415);
   expect(answer.body.code).toBe("unsupported_media_type");
-  expect(server.reached()).toBe(0);
+  expect(reached()).toBe(0);
 });
 
 test.each(["application/json", "application/json;charset=utf-8", 'Application/JSON; Charset="UTF-8"'])(
   "%s is JSON",
   async (type) => {
-    const server = await startHttp();
     const answer = await post(`${server.url}${login}`, '{"email":"amina","password":"x"}', { "content-type": type });
     expect(answer.status).toBe(200);
     expect(answer.body.username).toBe("amina");
@@ -96,18 +103,16 @@ test.each(["application/json", "application/json;charset=utf-8", 'Application/JS
 );
 
 test("16 KiB are read, one byte more is 413", async () => {
-  const server = await startHttp();
   const body = (bytes: number) => `{"username":"a","password":"x"${" ".repeat(bytes - 31)}}`;
   expect(body(16_384)).toHaveLength(16_384);
   expect((await post(`${server.url}${login}`, body(16_384))).status).toBe(200);
   const answer = await post(`${server.url}${login}`, body(16_385));
   expect(answer.status).toBe(413);
   expect(answer.body.code).toBe("payload_too_large");
-  expect(server.reached()).toBe(1);
+  expect(reached()).toBe(1);
 });
 
 test("a body that does not say its size is 413 as soon as it is too large", async () => {
-  const server = await startHttp();
   const chunk = `1000\r\n${"x".repeat(4096)}\r\n`;
   const head = `POST ${login} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
   const answer = await rawExchange(server.port, head + chunk.repeat(5));
@@ -116,7 +121,6 @@ test("a body that does not say its size is 413 as soon as it is too large", asyn
 });
 
 test("a body may be left out where the route says so, in every way a client may do that", async () => {
-  const server = await startHttp();
   const logout = `${server.url}/api/users/logout`;
   expect((await post(logout, undefined, {})).status).toBe(204);
   expect((await post(logout, undefined, json)).status).toBe(204);
@@ -133,7 +137,6 @@ test("a body may be left out where the route says so, in every way a client may 
 });
 
 test("a refusal never repeats what was sent, in the answer or in the log", async () => {
-  const server = await startHttp();
   const bodies = ['{"username":["open-sesame"],"password":"x"}', '{"password":"open-sesame" oops}'];
   for (const body of bodies) {
     expect((await post(`${server.url}${login}?q=open-sesame`, body)).text).not.toContain("sesame");
@@ -151,15 +154,13 @@ test.each([
   "/nowhere?refresh_token=x",
   "/api/users/check-token?t%6Fken=x",
 ])("%s has a token in the URL and is 400", async (path) => {
-  const server = await startHttp();
   const answer = await get(`${server.url}${path}`, { authorization: "Bearer good" });
   expect(answer.status).toBe(400);
   expect(answer.body.code).toBe("token_in_url");
-  expect(server.reached()).toBe(0);
+  expect(reached()).toBe(0);
 });
 
 test("other query parameters are ignored", async () => {
-  const server = await startHttp();
   const answer = await get(`${server.url}/api/users/check-token?cache=7&x[]=1&%zz`, { authorization: "Bearer good" });
   expect(answer.status).toBe(200);
 });

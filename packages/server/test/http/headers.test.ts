@@ -1,6 +1,6 @@
 import { routes } from "@fieldgate/contract";
-import { describe, expect, test } from "vitest";
-import { get, post, startHttp, type TestServer } from "./http-kit.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { get, openHttp, post, startHttp, type TestServer } from "./http-kit.ts";
 import { RawClient, rawExchange } from "./raw-client.ts";
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -48,10 +48,15 @@ async function raw(port: number, text: string, head = false) {
   return { status: Number(statusLine.split(" ")[1]), headers };
 }
 
+let shared: TestServer;
+beforeAll(async () => {
+  shared = await openHttp({ corsOrigins: ["https://portal.example"] });
+  return shared.close;
+});
+
 describe.each(answers)("%s (%i)", (_what, status, ask) => {
   test("carries every header", async () => {
-    const server = await startHttp({ corsOrigins: ["https://portal.example"] });
-    const answer = await ask(server);
+    const answer = await ask(shared);
     expect(answer.status).toBe(status);
     const header = (name: string) => answer.headers.get(name);
     expect(header("cache-control")).toBe("no-store");
@@ -154,6 +159,7 @@ test("405 says what the address does answer", async () => {
   expect(await allowed("TRACE", "/healthz")).toEqual([405, "GET, HEAD, OPTIONS"]);
   expect(await allowed("OPTIONS", "/healthz")).toEqual([204, "GET, HEAD, OPTIONS"]);
   expect(await allowed("OPTIONS", "/nowhere")).toEqual([404, undefined]);
+  expect(await allowed("DELETE", "/%zz")).toEqual([400, undefined]);
 });
 
 test.each([
@@ -172,11 +178,11 @@ test.each([
   "*",
   "http://other.example/nowhere",
 ])("the target %s leads nowhere", async (target) => {
-  const server = await startHttp();
-  const answer = await rawExchange(server.port, `GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`);
+  const before = shared.reached();
+  const answer = await rawExchange(shared.port, `GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`);
   expect([400, 404]).toContain(answer.status);
   expect(JSON.parse(answer.body).code).toMatch(/^(invalid_request|not_found)$/);
-  expect(server.reached()).toBe(0);
+  expect(shared.reached()).toBe(before);
 });
 
 test.each(["Authorization: Bearer good", "Host: a", "DPoP: x", "X-Tenant-Id: demo", "X-Device-Token: d"])(

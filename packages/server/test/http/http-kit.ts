@@ -25,10 +25,21 @@ export interface TestServer {
   readonly letGo: () => void;
   /** Resolves when `GET /api/users/me` has begun. */
   readonly waiting: Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/** A server for one test; it ends with it. */
+export async function startHttp(...options: Parameters<typeof openHttp>): Promise<TestServer> {
+  const server = await openHttp(...options);
+  onTestFinished(server.close);
+  return server;
 }
 
 /** The HTTP layer on a loopback port, with small handlers behind real routes. */
-export async function startHttp(overrides: Partial<HttpSettings> = {}): Promise<TestServer> {
+export async function openHttp(
+  overrides: Partial<HttpSettings> = {},
+  register: (app: FastifyInstance) => void = () => undefined,
+): Promise<TestServer> {
   const log: Record<string, unknown>[] = [];
   const settings: HttpSettings = {
     mode: "development",
@@ -86,13 +97,9 @@ export async function startHttp(overrides: Partial<HttpSettings> = {}): Promise<
   });
   registerRoute(app, routes.jwks, () => ({ keys: [] }), { cacheControl: "public, max-age=300" });
   registerHealthRoutes(app);
+  register(app);
 
   await app.listen({ host: "127.0.0.1", port: 0 });
-  onTestFinished(async () => {
-    held.resolve();
-    app.server.closeAllConnections();
-    await app.close();
-  });
   const { port } = app.server.address() as AddressInfo;
   const scheme = settings.tls ? "https" : "http";
   return {
@@ -104,6 +111,11 @@ export async function startHttp(overrides: Partial<HttpSettings> = {}): Promise<
     reached: () => reached,
     letGo: () => held.resolve(),
     waiting: waiting.promise,
+    async close() {
+      held.resolve();
+      app.server.closeAllConnections();
+      await app.close();
+    },
   };
 }
 

@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 
@@ -24,7 +23,7 @@ export class RawClient {
     });
     // A reset is one way for a server to hang up; what it said before is what counts.
     this.socket.on("error", () => undefined);
-    this.#ended = once(this.socket, "close");
+    this.#ended = new Promise((resolve) => this.socket.once("close", resolve));
     onTestFinished(() => void this.socket.destroy());
   }
 

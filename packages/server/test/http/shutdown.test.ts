@@ -66,7 +66,7 @@ describe("shutdown", () => {
   test("first says so at /readyz, while everything else is still answered", async () => {
     const server = await startHttp();
     expect((await get(`${server.url}/readyz`)).status).toBe(200);
-    const down = shutDown(server.app, 20, 0.3);
+    const down = shutDown(server.app, 20, 2);
     const notReady = await get(`${server.url}/readyz`);
     expect(notReady.status).toBe(503);
     expect(notReady.headers.get("retry-after")).toBe("1");
