@@ -212,15 +212,18 @@ export interface SessionChoice {
  * within seconds.
  */
 export async function endSessions(tx: Queries, choice: SessionChoice, reason: EndReason): Promise<string[]> {
-  const ended = await revoke(tx, choice.tenantId, reason, (eb) =>
+  const chosen = (eb: ExpressionBuilder<Database, "sessions">) =>
     eb.and([
+      eb("tenant_id", "=", choice.tenantId),
       ...(choice.userId === undefined ? [] : [eb("user_id", "=", choice.userId)]),
       ...(choice.sessionId === undefined ? [] : [eb("id", "=", choice.sessionId)]),
-    ]),
-  );
+    ]);
+  const ended = await revoke(tx, reason, chosen);
   if (ended.length === 0) return [];
-  const parents = ended.map((row) => row.id);
-  const children = await revoke(tx, choice.tenantId, reason, (eb) => eb("parent_id", "in", parents));
+  // Asked for anew, not listed: a tenant has more sessions than a statement may have parameters.
+  const children = await revoke(tx, reason, (eb) =>
+    eb("parent_id", "in", tx.db.selectFrom("sessions").select("id").where(chosen).where("revoked_at", "is not", null)),
+  );
 
   const [only] = ended.length === 1 ? ended : [];
   await recordEvent(tx, {
@@ -236,14 +239,12 @@ export async function endSessions(tx: Queries, choice: SessionChoice, reason: En
 
 function revoke(
   tx: Queries,
-  tenantId: string,
   reason: EndReason,
   which: (eb: ExpressionBuilder<Database, "sessions">) => ExpressionWrapper<Database, "sessions", SqlBool>,
 ) {
   return tx.db
     .updateTable("sessions")
     .set({ revoked_at: tx.now, revoked_reason: reason })
-    .where("tenant_id", "=", tenantId)
     .where("revoked_at", "is", null)
     .where(which)
     .returning(["id", "user_id"])
