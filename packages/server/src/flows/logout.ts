@@ -28,7 +28,8 @@ export async function logout(services: Services, request: LogoutRequest): Promis
   if (named.some((other) => other.id !== session.id)) {
     throw new Fault("invalid_request", { message: "The tokens of this request belong to different sessions." });
   }
-  if (request.tenantId !== null && request.tenantId !== session.tenantId) return;
+  // An access token names its own tenant; a refresh token is good only in the one that the request names.
+  if (bearer === null && request.tenantId !== null && request.tenantId !== session.tenantId) return;
 
   const ended = await services.store.transaction((tx) =>
     endSessions(tx, { tenantId: session.tenantId, sessionId: session.id }, "logout"),
