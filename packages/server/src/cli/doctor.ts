@@ -3,9 +3,7 @@ import type { Command } from "commander";
 import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/config-error.ts";
 import { openStore } from "../store/open-store.ts";
-import { StoreUnavailable } from "../store/store.ts";
 import { createKeyVault } from "../tokens/key-vault.ts";
-import { CliFailure } from "./cli-failure.ts";
 import { type CliContext, defineCommand, onRun } from "./context.ts";
 import { demandFile } from "./database-state.ts";
 import { bad, type Finding } from "./doctor-finding.ts";
@@ -62,8 +60,11 @@ async function examine(cli: CliContext, readConfig: () => Config): Promise<Findi
       await store.close();
     }
   } catch (error) {
-    if (!(error instanceof StoreUnavailable) && !(error instanceof CliFailure)) throw error;
-    findings.push(bad("database", error.message, "See that it runs and that FIELDGATE_DATABASE_URL is right."));
+    // Whatever the database refuses is a finding: a doctor that falls over helps nobody.
+    const sentence = error instanceof Error ? error.message : String(error);
+    findings.push(
+      bad("database", sentence, "See that it runs, that FIELDGATE_DATABASE_URL is right, and what its user may do."),
+    );
   }
   return findings;
 }

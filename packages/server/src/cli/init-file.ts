@@ -1,5 +1,7 @@
 import { randomBytes } from "node:crypto";
+import { parseEnv } from "node:util";
 import { variables } from "../config/variables.ts";
+import { CliFailure } from "./cli-failure.ts";
 import type { InitAnswers } from "./init-answers.ts";
 
 type Values = Record<string, string>;
@@ -30,17 +32,24 @@ const suggestions = [
   ["FIELDGATE_CORS_ORIGINS", "https://app.example.org"],
 ] as const;
 
-/** A configuration file that explains itself. Single quotes keep every character as it is. */
+/** A configuration file that explains itself and is read back as it was meant. */
 export function configFileText(own: Values): string {
   const set = Object.entries(own).map(([name, value]) => {
-    const quote = value.includes("'") ? '"' : "'";
+    // Single quotes keep every character as it is.
+    const quote = value.includes("'") ? "`" : "'";
     return `# ${variables[name as keyof typeof variables]}\n${name}=${quote}${value}${quote}\n`;
   });
   const more = suggestions.map(([name, example]) => `# ${variables[name]}\n#${name}=${example}\n`);
-  return [
+  const text = [
     "# Fieldgate's configuration. It holds the deployment secret: keep it readable by its owner alone, and keep a copy.\n",
     ...set,
     "# More that is often needed; `fieldgate serve --help` lists everything.\n",
     ...more,
   ].join("\n");
+  const readBack = parseEnv(text);
+  const lost = Object.keys(own).find((name) => readBack[name] !== own[name]);
+  if (lost === undefined) return text;
+  throw new CliFailure(
+    `${lost} has characters that a configuration file cannot hold. Write quotes and line breaks as %XX.`,
+  );
 }

@@ -54,10 +54,11 @@ export function addInitCommand(program: Command, cli: CliContext): void {
       await demandEmpty(store);
       // First the file: a database whose secret nobody has would be lost.
       writeFileSync(file, configFileText(env.own), { flag: "wx", mode: 0o600 });
-      await setUp(store, config, { ...answers, admin }, passwordHash).catch((error: unknown) => {
+      await addFirstPeople(store, config, { ...answers, admin }, passwordHash).catch((error: unknown) => {
         rmSync(file);
         throw error;
       });
+      await ensureKeys(store, createKeyVault(config.secret));
     } finally {
       await store.close();
     }
@@ -89,8 +90,7 @@ async function demandEmpty(store: Store): Promise<void> {
   }
 }
 
-async function setUp(store: Store, config: Config, answers: InitAnswers, passwordHash: string): Promise<void> {
-  await ensureKeys(store, createKeyVault(config.secret));
+async function addFirstPeople(store: Store, config: Config, answers: InitAnswers, passwordHash: string): Promise<void> {
   await store.transaction(async (tx) => {
     const { tenant, tenantName, admin } = answers;
     await addTenant(tx, { id: tenant, name: tenantName }, { loopbackHttp: config.mode === "development" });

@@ -16,12 +16,20 @@ import { addSessionsCommands } from "./sessions.ts";
 import { addTenantCommands } from "./tenant.ts";
 import { addUserCommands } from "./user.ts";
 
+const footer = `Every command takes --help, --json, --config FILE and --dev. Exit codes: 0 done, 1 failed, 2 wrong usage or
+configuration. Mistakes are told on stderr. Commands may run beside the service: it follows within 5 seconds.
+
+Begin with:
+  $ fieldgate init
+  $ fieldgate serve`;
+
 /** The whole command line. Building it opens nothing. */
 export function createProgram(cli: CliContext): Command {
   const program = new Command("fieldgate")
     .description("Fieldgate signs in field workers and citizens, and gives each a token that later calls use.")
     .version(serverVersion, "-V, --version")
     .helpCommand("help [command]", "show the help of a command")
+    .addHelpText("after", `\n${footer}`)
     .showHelpAfterError("(add --help for the ways to use it)")
     .configureOutput({
       writeOut: (text) => void cli.stdout.write(text),

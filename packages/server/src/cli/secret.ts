@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { parseSecret } from "../config/secret.ts";
@@ -42,13 +42,17 @@ function addSecretRotateCommand(group: Command, cli: CliContext): void {
     if (next.secretId === vault.secretId && config.previousSecret === null) {
       throw new CliFailure("The new secret is the one in use. Make another with --generate FILE.");
     }
-    let keys: number;
-    try {
-      keys = await store.transaction((tx) => rewrapKeys(tx, vault, next));
-    } catch (error) {
-      if (writtenTo !== null) rmSync(writtenTo);
-      throw error;
-    }
+    const keys = await store
+      .transaction((tx) => rewrapKeys(tx, vault, next))
+      .catch((error: unknown) => {
+        // A connection lost at the last moment leaves open whether the keys are wrapped anew: the secret must not go.
+        if (writtenTo !== null) {
+          run.note(
+            `The new secret stays in ${writtenTo}. Delete it only when \`fieldgate doctor\` opens the keys without it.`,
+          );
+        }
+        throw error;
+      });
     const where = writtenTo === null ? "the new secret" : `the content of ${writtenTo}`;
     const steps = [
       `In the configuration of every node set FIELDGATE_SECRET to ${where},`,
