@@ -40,6 +40,16 @@ export const errors = {
     title: "DPoP required",
     detail: "This tenant accepts only sessions bound to a key. Send a DPoP proof with the sign-in.",
   },
+  qr_malformed: {
+    status: 400,
+    title: "Not a card",
+    detail: "This code is not an identity card, or was not read completely. Scan it again.",
+  },
+  qr_unsupported: {
+    status: 400,
+    title: "Another kind of code",
+    detail: "This code is of another kind than an identity card. Scan another code.",
+  },
   token_in_url: {
     status: 400,
     title: "Token in the URL",
@@ -49,6 +59,11 @@ export const errors = {
     status: 401,
     title: "Invalid credentials",
     detail: "The username or the password is wrong.",
+  },
+  qr_invalid: {
+    status: 401,
+    title: "Card not accepted",
+    detail: "This card is not accepted: it is not known here, has expired or was revoked.",
   },
   invalid_identity: {
     status: 401,
