@@ -1,9 +1,10 @@
 import { type FileHandle, open } from "node:fs/promises";
+import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { splitLines } from "../lines.ts";
 import { createKeyVault } from "../tokens/key-vault.ts";
 import { type BackupHeader, BackupRefused, type BackupValue, type EndRecord, type TableRecord } from "./format.ts";
-import { backupKey, isSealed, sealLength } from "./seal.ts";
+import { backupKey, isSealed, readContent } from "./seal.ts";
 
 /** Rows of one table, as many as the reader gives at a time. */
 export interface BackupPage {
@@ -68,7 +69,7 @@ async function readHeader(file: FileHandle, size: number): Promise<BackupHeader 
 }
 
 async function* readLines(file: FileHandle, size: number): AsyncGenerator<string> {
-  const content = file.createReadStream({ start: 0, end: Math.max(0, size - sealLength - 1), autoClose: false });
+  const content = Readable.from(readContent(file, size));
   const unzipped = createGunzip();
   content.once("error", (error) => unzipped.destroy(error));
   try {

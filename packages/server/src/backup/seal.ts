@@ -35,8 +35,19 @@ export const sealLength = encodeSeal(Buffer.alloc(32)).length;
 export async function isSealed(file: FileHandle, size: number, keys: readonly Uint8Array[]): Promise<boolean> {
   if (size <= sealLength) return false;
   const macs = keys.map(createMac);
-  const content = file.createReadStream({ start: 0, end: size - sealLength - 1, autoClose: false });
-  for await (const chunk of content) for (const mac of macs) mac.update(chunk as Buffer);
+  for await (const chunk of readContent(file, size)) for (const mac of macs) mac.update(chunk);
   const { buffer } = await file.read(Buffer.alloc(sealLength), 0, sealLength, size - sealLength);
   return macs.map((mac) => timingSafeEqual(encodeSeal(mac.digest()), buffer)).includes(true);
+}
+
+/** The bytes before the seal. Unlike a stream of the handle it can be left half-way without closing the handle. */
+export async function* readContent(file: FileHandle, size: number): AsyncGenerator<Buffer> {
+  const end = size - sealLength;
+  for (let position = 0; position < end; ) {
+    const chunk = Buffer.alloc(Math.min(65_536, end - position));
+    const { bytesRead } = await file.read(chunk, 0, chunk.length, position);
+    if (bytesRead === 0) return;
+    yield chunk.subarray(0, bytesRead);
+    position += bytesRead;
+  }
 }
