@@ -26,26 +26,27 @@ export async function openRevocations(
   const ended = new Map<string, number>();
   // Tokens of a session that was ended longer ago than this have expired by themselves.
   const keepMs = (longestAccessSeconds + policy.overlap) * 1000;
-  let newest = clock.now() - keepMs;
+  /** The database's time at the last poll; its clock alone counts here, for this machine's may be wrong. */
+  let polledAt: number | null = null;
   let lastGoodPoll = Number.NEGATIVE_INFINITY;
   let polling: Promise<void> | null = null;
   let stopped = false;
 
   async function poll(): Promise<void> {
     const startedAt = clock.monotonic();
-    // A transaction takes its time before it commits: looking back finds those that were slow.
-    const found = await listRevocations(store, newest - policy.overlap * 1000);
-    remember(found);
+    const { now } = await store.db.selectNoFrom(store.now.as("now")).executeTakeFirstOrThrow();
+    // A transaction takes its time before it commits: looking back finds those that were slow. The earlier of the two
+    // instants, because the database's clock may have been set back, as after a fail-over.
+    const since = Math.min(polledAt ?? now - keepMs, now) - policy.overlap * 1000;
+    remember(await listRevocations(store, since), now);
+    polledAt = now;
     lastGoodPoll = startedAt;
   }
 
-  function remember(found: readonly Revocation[]): void {
-    for (const { id, revokedAt } of found) {
-      ended.set(id, revokedAt);
-      newest = Math.max(newest, revokedAt);
-    }
+  function remember(found: readonly Revocation[], now: number): void {
+    for (const { id, revokedAt } of found) ended.set(id, revokedAt);
     for (const [id, revokedAt] of ended) {
-      if (revokedAt > newest - keepMs) break;
+      if (revokedAt > now - keepMs) break;
       ended.delete(id);
     }
   }
