@@ -39,11 +39,11 @@ function refuseUrl(url: string): Fault | null {
 
 function refuseHeaders(request: GateRequest): Fault | null {
   const { rawHeaders } = request;
-  let seen = "";
+  let seen = ",";
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = (rawHeaders[index] as string).toLowerCase();
     if (!single.has(name)) continue;
-    if (seen.includes(`${name},`)) {
+    if (seen.includes(`,${name},`)) {
       return new Fault("invalid_request", { field: name, message: `The header ${name} is there twice. Send it once.` });
     }
     seen += `${name},`;
