@@ -84,11 +84,14 @@ export function defineCommand(parent: Command, usage: string, { summary, example
     .addHelpText("after", `${notes ? `\n${notes}\n` : ""}\nExamples:\n${shown}`);
 }
 
-/** Gives a command its work. Mistakes are thrown; `program.ts` tells them. */
+/**
+ * Gives a command its work. Mistakes are thrown; `program.ts` tells them. A command that writes to stdout as it goes
+ * has no answer besides, and gives null.
+ */
 export function onRun<Options extends object>(
   command: Command,
   cli: CliContext,
-  work: (run: Run<Options>) => Promise<Answer>,
+  work: (run: Run<Options>) => Promise<Answer | null>,
 ): void {
   command.action(async () => {
     const options = command.opts<Options & CommonOptions>();
@@ -121,6 +124,7 @@ export function onRun<Options extends object>(
     };
     try {
       const answer = await work(run);
+      if (!answer) return;
       cli.stdout.write(`${options.json ? JSON.stringify(answer.json) : answer.text.replace(/\n$/, "")}\n`);
       cli.exitCode = answer.exitCode ?? 0;
     } finally {

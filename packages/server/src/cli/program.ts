@@ -5,11 +5,14 @@ import { SchemaMismatch } from "../store/migrate.ts";
 import { StoreUnavailable } from "../store/store.ts";
 import { KeyVaultError } from "../tokens/key-vault.ts";
 import { serverVersion } from "../version.ts";
+import { addBackupCommand } from "./backup.ts";
 import { CliFailure } from "./cli-failure.ts";
 import type { CliContext } from "./context.ts";
 import { addDoctorCommand } from "./doctor.ts";
 import { addInitCommand } from "./init.ts";
+import { addJournalCommands } from "./journal.ts";
 import { addKeysCommands } from "./keys.ts";
+import { addRestoreCommand } from "./restore.ts";
 import { addSecretCommands } from "./secret.ts";
 import { addServeCommand } from "./serve.ts";
 import { addSessionsCommands } from "./sessions.ts";
@@ -47,6 +50,9 @@ export function createProgram(cli: CliContext): Command {
   program.commandsGroup("Keys and records:");
   addKeysCommands(program, cli);
   addSecretCommands(program, cli);
+  addJournalCommands(program, cli);
+  addBackupCommand(program, cli);
+  addRestoreCommand(program, cli);
   return program;
 }
 
