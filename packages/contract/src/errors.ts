@@ -100,6 +100,11 @@ export const errors = {
     title: "Assistance required",
     detail: "This needs a second step, and there is no address to send a code to. A field worker can help.",
   },
+  forbidden: {
+    status: 403,
+    title: "Not allowed",
+    detail: "This needs a right that the token does not have.",
+  },
   https_required: {
     status: 403,
     title: "HTTPS required",

@@ -1,4 +1,12 @@
-import { CitizenSession, IdVerifyRequest, OtpRequest, OtpSent, OtpVerifyRequest, SelectionChoice } from "./citizen.ts";
+import {
+  CitizenSession,
+  IdVerifyRequest,
+  OtpRequest,
+  OtpSent,
+  OtpVerifyRequest,
+  QrVerifyRequest,
+  SelectionChoice,
+} from "./citizen.ts";
 import { type ErrorCode, errors } from "./errors.ts";
 import { Problem } from "./problem.ts";
 import type { Route } from "./route.ts";
@@ -22,6 +30,7 @@ export const components: readonly Component[] = [
   OtpSent,
   OtpVerifyRequest,
   IdVerifyRequest,
+  QrVerifyRequest,
   CitizenSession,
   CheckTokenRequest,
   TokenVerdict,

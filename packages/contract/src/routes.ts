@@ -1,4 +1,4 @@
-import { CitizenSession, IdVerifyRequest, OtpRequest, OtpSent, OtpVerifyRequest } from "./citizen.ts";
+import { CitizenSession, IdVerifyRequest, OtpRequest, OtpSent, OtpVerifyRequest, QrVerifyRequest } from "./citizen.ts";
 import { bodyErrors, commonErrors, type ErrorCode } from "./errors.ts";
 import { defineRoute, type Route } from "./route.ts";
 import { Health, JsonWebKeySet } from "./service.ts";
@@ -126,6 +126,32 @@ export const routes = {
       "invalid_token",
       "session_revoked",
       "invalid_identity",
+      "step_up_required",
+      "assistance_required",
+      "too_many_attempts",
+      "rate_limited",
+    ],
+  }),
+  qrVerify: defineRoute({
+    method: "POST",
+    path: "/api/auth/qr/verify",
+    summary: "Sign in with a scanned card",
+    description:
+      "A card of MOSIP's claim 169 from an issuer that the tenant trusts, or the programme's own. With assisted and a worker's Bearer token the worker presents the card, and the citizen's token ends with the worker's session.",
+    tag: "citizens",
+    bearer: "optional",
+    headers: { ...tenantHeader, ...deviceHeader },
+    body: QrVerifyRequest,
+    aliases: { qrData: "qrPayload" },
+    response: { 200: CitizenSession },
+    errors: [
+      ...tenantErrors,
+      "qr_malformed",
+      "qr_unsupported",
+      "qr_invalid",
+      "invalid_token",
+      "session_revoked",
+      "forbidden",
       "step_up_required",
       "assistance_required",
       "too_many_attempts",

@@ -23,6 +23,7 @@ import { registerIdRoutes } from "./routes/id.ts";
 import { registerKeyRoutes } from "./routes/keys.ts";
 import { registerOpenApiRoute } from "./routes/openapi.ts";
 import { registerOtpRoutes } from "./routes/otp.ts";
+import { registerQrRoutes } from "./routes/qr.ts";
 import { registerTenantRoutes } from "./routes/tenants.ts";
 import { registerUserRoutes } from "./routes/users.ts";
 import type { Services } from "./services.ts";
@@ -132,6 +133,7 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
     registerUserRoutes(http, services);
     registerOtpRoutes(http, services);
     registerIdRoutes(http, services);
+    registerQrRoutes(http, services);
     registerTenantRoutes(http, services);
     registerKeyRoutes(http, services);
     registerHealthRoutes(http);

@@ -63,6 +63,16 @@ export interface Policy {
     /** Seconds a token lives that rests on knowledge alone. */
     readonly life: number;
   };
+  readonly qr: {
+    /** Seconds a token lives that rests on a card alone. */
+    readonly life: number;
+    /** Sign-ins with one card. */
+    readonly perCard: RatePolicy;
+    /** Refused cards from one network; ranges of a tenant are exempt. */
+    readonly perNetwork: RatePolicy;
+    /** Seconds a programme's own card is good for. */
+    readonly cardLife: number;
+  };
   readonly revocation: {
     /** Seconds between polls. */
     readonly poll: number;
@@ -166,6 +176,12 @@ export const defaultPolicy: Policy = {
     perNetwork: { limit: 300, window: hour },
     breaker: { unknown: 100, percent: 20, window: hour },
     life: 15 * minute,
+  },
+  qr: {
+    life: 15 * minute,
+    perCard: { limit: 60, window: hour },
+    perNetwork: { limit: 300, window: hour },
+    cardLife: 3 * 365 * day,
   },
   revocation: { poll: 1, stale: 4, overlap: 60 },
   keys: { life: 90 * day, lead: 10 * minute },

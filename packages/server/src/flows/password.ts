@@ -36,6 +36,7 @@ export async function signInWithPassword(services: Services, request: PasswordSi
     throw new Fault("invalid_request", { field: "password", message: "password is longer than 1,024 bytes." });
   }
   const tenant = await tenants.find(request.tenantId);
+  hasher.demandRoom(tenant ? tenant.id : deploymentTenant);
   const policy = await tenants.policy(request.tenantId);
   if (!request.proof && !policy.sessions.allowPlain) throw new Fault("dpop_required");
 

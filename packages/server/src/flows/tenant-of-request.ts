@@ -22,9 +22,16 @@ export async function statedTenant({ tenants }: Services, hints: TenantHints): P
   return stated[0] ?? null;
 }
 
-/** The tenant of a sign-in: the one it names, else the deployment's default. It need not exist. */
-export async function tenantOfSignIn(services: Services, hints: TenantHints): Promise<string> {
-  const tenantId = (await statedTenant(services, hints)) ?? services.config.defaultTenant;
+/**
+ * The tenant of a sign-in: the one it names, else what `otherwise` knows, else the deployment's default. It need not
+ * exist.
+ */
+export async function tenantOfSignIn(
+  services: Services,
+  hints: TenantHints,
+  otherwise: () => Promise<string | null> = async () => null,
+): Promise<string> {
+  const tenantId = (await statedTenant(services, hints)) ?? (await otherwise()) ?? services.config.defaultTenant;
   if (tenantId === null) throw new Fault("tenant_required");
   return tenantId;
 }

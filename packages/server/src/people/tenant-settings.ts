@@ -20,8 +20,14 @@ export interface TenantSettings {
   readonly sharedNetworks?: readonly string[];
   readonly otp?: OtpSettings;
   readonly nationalId?: NationalIdSettings;
+  readonly qr?: QrSettings;
   readonly delivery?: DeliverySettings;
   readonly policy: TenantPolicy;
+}
+
+export interface QrSettings {
+  /** `always`: every sign-in with a card needs a code as well, unless a worker presents it. */
+  readonly secondStep?: "never" | "always";
 }
 
 export interface DeliverySettings {
@@ -175,6 +181,14 @@ function parseNationalId(input: unknown): NationalIdSettings {
   return input as NationalIdSettings;
 }
 
+function parseQr(input: unknown): QrSettings {
+  const { secondStep, ...others } = isPlainObject(input) ? input : { secondStep: input };
+  if (Object.keys(others).length > 0 || (secondStep !== "never" && secondStep !== "always")) {
+    throw refuse("qr.secondStep", "qr has one setting, secondStep, which is never or always.");
+  }
+  return { secondStep };
+}
+
 function isPattern(value: unknown): boolean {
   if (typeof value !== "string" || value.length > 200) return false;
   try {
@@ -185,7 +199,17 @@ function isPattern(value: unknown): boolean {
   }
 }
 
-const known = ["adapters", "hosts", "defaultCountry", "sharedNetworks", "otp", "nationalId", "delivery", "policy"];
+const known = [
+  "adapters",
+  "hosts",
+  "defaultCountry",
+  "sharedNetworks",
+  "otp",
+  "nationalId",
+  "qr",
+  "delivery",
+  "policy",
+];
 
 /**
  * Settings as a tenant keeps them, from whatever a person wrote. Parts that are left out are empty.
@@ -197,7 +221,17 @@ export function parseTenantSettings(input: unknown, rules: UrlRules): TenantSett
   const unknown = Object.keys(input).find((key) => !known.includes(key));
   if (unknown !== undefined)
     throw refuse(unknown, `${unknown} is not a setting of a tenant: it has ${known.join(", ")}.`);
-  const { adapters = [], hosts = [], defaultCountry, sharedNetworks, otp, nationalId, delivery, policy = {} } = input;
+  const {
+    adapters = [],
+    hosts = [],
+    defaultCountry,
+    sharedNetworks,
+    otp,
+    nationalId,
+    qr,
+    delivery,
+    policy = {},
+  } = input;
   return {
     adapters: parseAdapterConfigs(adapters, "adapters", rules),
     hosts: parseHosts(hosts),
@@ -205,6 +239,7 @@ export function parseTenantSettings(input: unknown, rules: UrlRules): TenantSett
     ...(sharedNetworks !== undefined && { sharedNetworks: parseNetworks(sharedNetworks) }),
     ...(otp !== undefined && { otp: parseOtp(otp) }),
     ...(nationalId !== undefined && { nationalId: parseNationalId(nationalId) }),
+    ...(qr !== undefined && { qr: parseQr(qr) }),
     ...(delivery !== undefined && { delivery: parseDelivery(delivery) }),
     policy: parsePolicy(policy),
   };

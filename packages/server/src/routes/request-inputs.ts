@@ -10,13 +10,14 @@ export function tenantHints(context: RouteContext<Route>, body: string | undefin
   return { body, header: context.tenantHeader ?? undefined, host: context.host };
 }
 
-/** Who asks to be signed in as a citizen. */
+/** Who asks to be signed in as a citizen. `otherwise` may know the tenant of a request that names none. */
 export async function citizenCaller(
   services: Services,
   context: RouteContext<Route>,
   body: string | undefined,
+  otherwise?: () => Promise<string | null>,
 ): Promise<CitizenCaller> {
-  const tenantId = await tenantOfSignIn(services, tenantHints(context, body));
+  const tenantId = await tenantOfSignIn(services, tenantHints(context, body), otherwise);
   return { tenantId, address: context.clientAddress, deviceToken: context.deviceToken };
 }
 
