@@ -13,6 +13,8 @@ export interface PasswordHasher {
    * one of them does not delay the others; each tenant has its own.
    */
   verify(hash: string | null, password: string, lane?: string): Promise<boolean>;
+  /** Throws `busy` where there is no place in the queue: a flood should cost as little as can be. */
+  demandRoom(lane: string): void;
   /** The hash was made with weaker parameters than ours. */
   needsUpgrade(hash: string): boolean;
 }
@@ -23,9 +25,9 @@ export function createPasswordHasher(options: WorkGateOptions): PasswordHasher {
   const decoy = makeDecoy();
 
   return {
-    hash: (password) => gate("", () => hash(password, parameters)),
+    hash: (password) => gate.run("", () => hash(password, parameters)),
     verify: (known, password, lane = "") =>
-      gate(lane, async () => {
+      gate.run(lane, async () => {
         if (known === null) {
           await verify(decoy, password);
           return false;
@@ -34,6 +36,7 @@ export function createPasswordHasher(options: WorkGateOptions): PasswordHasher {
         if (!matches) await makeUpFor(known, password);
         return matches;
       }),
+    demandRoom: gate.demandRoom,
     needsUpgrade: (known) => {
       const { isOurKind, memory, work } = costOf(known);
       return !isOurKind || memory < parameters.memoryCost || work < ourWork;

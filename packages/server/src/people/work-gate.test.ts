@@ -7,10 +7,12 @@ function watched(options: { parallel: number; queue: number }) {
   const gate = createWorkGate(options);
   const order: string[] = [];
   const ask = (lane: string, name: string) =>
-    gate(lane, async () => {
-      await sleep(1);
-      order.push(name);
-    }).catch((fault: { code: string }) => fault.code);
+    gate
+      .run(lane, async () => {
+        await sleep(1);
+        order.push(name);
+      })
+      .catch((fault: { code: string }) => fault.code);
   return { ask, order };
 }
 
@@ -20,7 +22,7 @@ test("within a lane it is first come, first served; never more at once than allo
   let most = 0;
   const order: number[] = [];
   const ask = (turn: number) =>
-    gate("a", async () => {
+    gate.run("a", async () => {
       most = Math.max(most, ++running);
       await sleep(2);
       order.push(turn);
@@ -33,8 +35,8 @@ test("within a lane it is first come, first served; never more at once than allo
 
 test("a task that fails gives its place on", async () => {
   const gate = createWorkGate({ parallel: 1, queue: 1 });
-  await expect(gate("a", () => Promise.reject(new Error("no")))).rejects.toThrow("no");
-  await expect(gate("a", async () => "yes")).resolves.toBe("yes");
+  await expect(gate.run("a", () => Promise.reject(new Error("no")))).rejects.toThrow("no");
+  await expect(gate.run("a", async () => "yes")).resolves.toBe("yes");
 });
 
 test("lanes take turns", async () => {
@@ -51,6 +53,15 @@ test("a full queue refuses the newest of the longest lane, not those who come ra
   expect(await rare).toBeUndefined();
   expect(order).toEqual(["f0", "f1", "r", "f2"]);
   expect(await ask("flood", "again")).toBeUndefined();
+});
+
+test("says beforehand whether there is room, and for whom", async () => {
+  const gate = createWorkGate({ parallel: 1, queue: 2 });
+  const under = Array.from({ length: 3 }, () => gate.run("flood", () => sleep(1)));
+  expect(() => gate.demandRoom("flood")).toThrow(expect.objectContaining({ code: "busy" }));
+  expect(() => gate.demandRoom("rare")).not.toThrow();
+  await Promise.all(under);
+  expect(() => gate.demandRoom("flood")).not.toThrow();
 });
 
 test("where all lanes are equally short the newcomer is refused, and without a queue everyone who would wait", async () => {

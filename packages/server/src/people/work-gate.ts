@@ -12,8 +12,12 @@ interface Waiter {
   readonly refuse: (fault: Fault) => void;
 }
 
-/** Runs a task when it is its turn. */
-export type WorkGate = <T>(lane: string, task: () => Promise<T>) => Promise<T>;
+export interface WorkGate {
+  /** Runs a task when it is its turn; rejects with `busy` where there is no place for it. */
+  run<T>(lane: string, task: () => Promise<T>): Promise<T>;
+  /** Throws `busy` where `run` would now refuse, so that nothing else is begun in vain. */
+  demandRoom(lane: string): void;
+}
 
 const busy = () => new Fault("busy", { detail: "password queue is full", retryAfter: 1 });
 
@@ -27,8 +31,19 @@ export function createWorkGate({ parallel, queue }: WorkGateOptions): WorkGate {
   let running = 0;
   let waiting = 0;
 
+  function longest(): [lane: string, waiters: Waiter[]] {
+    return [...lanes].reduce((a, b) => (b[1].length > a[1].length ? b : a), ["", [] as Waiter[]]);
+  }
+
+  /** With no place left the newcomer is refused where its own lane would become the longest. */
+  function demandRoom(lane: string): void {
+    if (running < parallel || waiting < queue) return;
+    if ((lanes.get(lane)?.length ?? 0) + 1 >= longest()[1].length) throw busy();
+  }
+
   function wait(lane: string): Promise<void> {
-    if (waiting >= queue) makeRoom(lane);
+    demandRoom(lane);
+    if (waiting >= queue) dropNewest();
     waiting += 1;
     return new Promise((go, refuse) => {
       const waiters = lanes.get(lane) ?? [];
@@ -37,13 +52,12 @@ export function createWorkGate({ parallel, queue }: WorkGateOptions): WorkGate {
     });
   }
 
-  /** Refuses the newest of the longest lane, or the newcomer where its own lane would become that. */
-  function makeRoom(lane: string): void {
-    const [longest, waiters] = [...lanes].reduce((a, b) => (b[1].length > a[1].length ? b : a), ["", [] as Waiter[]]);
-    if ((lanes.get(lane)?.length ?? 0) + 1 >= waiters.length) throw busy();
+  /** Refuses the newest of the longest lane. */
+  function dropNewest(): void {
+    const [lane, waiters] = longest();
     waiting -= 1;
     waiters.pop()?.refuse(busy());
-    if (waiters.length === 0) lanes.delete(longest);
+    if (waiters.length === 0) lanes.delete(lane);
   }
 
   /** The place passes straight to the next in turn, so nobody can slip in between. */
@@ -61,7 +75,7 @@ export function createWorkGate({ parallel, queue }: WorkGateOptions): WorkGate {
     waiter?.go();
   }
 
-  return async (lane, task) => {
+  async function run<T>(lane: string, task: () => Promise<T>): Promise<T> {
     if (running >= parallel) await wait(lane);
     else running += 1;
     try {
@@ -69,5 +83,7 @@ export function createWorkGate({ parallel, queue }: WorkGateOptions): WorkGate {
     } finally {
       pass();
     }
-  };
+  }
+
+  return { run, demandRoom };
 }
