@@ -1,4 +1,5 @@
-import { AuthError, NetworkError, type ProblemBody } from "./errors.ts";
+import type { Problem } from "@fieldgate/contract";
+import { AuthError, NetworkError } from "./errors.ts";
 import type { Prover } from "./renewal.ts";
 import type { ServerClock } from "./server-clock.ts";
 
@@ -81,7 +82,7 @@ export function createApiClient(url: string, settings: ApiSettings): ApiClient {
         const date = Date.parse(headers.get("Date") ?? "");
         if (date) clock.skew = date - settings.deviceNow();
         if (ok) return answer as T;
-        const problem = answer as ProblemBody;
+        const problem = answer as Problem;
         const { code, detail = code, field } = problem;
         // The nonce is known now: the same request, with a new proof, is welcome.
         if (code !== "use_dpop_nonce" || isRetry || !request.prove) {

@@ -1,4 +1,4 @@
-import type { ErrorCode } from "@fieldgate/contract";
+import type { ErrorCode, Problem } from "@fieldgate/contract";
 
 /** What the client itself can say, beside the codes of the service. */
 export type ClientErrorCode =
@@ -11,18 +11,7 @@ export type ClientErrorCode =
   | "untrusted_origin"
   | "unsupported"
   | "tenant_mismatch"
-  | "key_lost"
-  | "selection_required"
-  | "step_up_required";
-
-/** The fields of a problem (RFC 9457) that errors are made of. */
-export interface ProblemBody {
-  readonly code: AuthError["code"];
-  readonly detail?: string;
-  readonly message?: string;
-  readonly field?: string;
-  readonly [extra: string]: unknown;
-}
+  | "key_lost";
 
 export interface AuthErrorDetails {
   /** The HTTP status, where the service answered. */
@@ -32,7 +21,7 @@ export interface AuthErrorDetails {
   /** The configuration field or the input field that is wrong. */
   readonly field?: string | undefined;
   /** The whole answer of the service, for what a code brings along. */
-  readonly problem?: ProblemBody;
+  readonly problem?: Partial<Problem>;
   readonly cause?: unknown;
 }
 
@@ -49,7 +38,7 @@ export class AuthError extends Error {
   declare readonly status: number | undefined;
   declare readonly retryAfter: number | undefined;
   declare readonly field: string | undefined;
-  declare readonly problem: ProblemBody | undefined;
+  declare readonly problem: Partial<Problem> | undefined;
 
   constructor(code: ErrorCode | ClientErrorCode, message: string, details?: AuthErrorDetails) {
     super(message, details);

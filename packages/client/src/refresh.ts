@@ -24,6 +24,7 @@ export function createRefresh(engine: Engine, prover: (pair: CryptoKeyPair) => P
       } else if (!sessions.held) {
         // Somebody logged out while the answer was under way: the session must not live on at the server.
         await engine.logoutQueue.add(next);
+        engine.attempt("logout", engine.logoutQueue.flush());
       }
     } catch (error) {
       await afterRefusal(before, error);

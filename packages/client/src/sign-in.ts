@@ -52,7 +52,10 @@ export function createSignIn(engine: Engine): SignIn {
         session = next;
         const replaced = await sessions.begin(next, logouts);
         engine.tokenCheck.note(token, "valid");
-        if (replaced) await discard(replaced);
+        if (replaced) {
+          await discard(replaced);
+          attempt("logout", engine.logoutQueue.flush());
+        }
         if (place && deviceToken) {
           const record = { at: settings.now(), token: deviceToken };
           await attempt("device", putBounded(keys(), "device", place, record));

@@ -1,24 +1,22 @@
+import type { SelectionChoice } from "@fieldgate/contract";
 import type { ApiClient } from "../api-client.ts";
 import { AuthError } from "../errors.ts";
 import type { SignInAnswer } from "../session.ts";
 import type { AdapterContext, SignedIn } from "./adapter.ts";
 
-/** One of the people who share a phone or an address. */
-export interface Choice {
-  readonly entityId: string;
-  readonly label: string;
-}
-
-/** Several people have this recipient: let the person choose, then call `select`. */
+/** Several people share this recipient: let the person choose, then call `select`. */
 export class SelectionRequiredError extends AuthError {
   override name = "SelectionRequiredError";
-  readonly selection: readonly Choice[];
+  readonly selection: readonly SelectionChoice[];
+  /** Whether the tenant wants the chosen person's year of birth as a check. */
+  readonly birthYearRequired: boolean;
   /** Signs the chosen person in. */
-  readonly select: (entityId: string) => Promise<SignedIn>;
+  readonly select: (entityId: string, birthYear?: number) => Promise<SignedIn>;
 
-  constructor(cause: AuthError, select: (entityId: string) => Promise<SignedIn>) {
-    super("selection_required", cause.message, { status: cause.status, cause });
-    this.selection = cause.problem?.selection as Choice[];
+  constructor({ message, status, problem }: AuthError, select: SelectionRequiredError["select"]) {
+    super("selection_required", message, { status });
+    this.selection = problem?.selection ?? [];
+    this.birthYearRequired = !!problem?.birthYearRequired;
     this.select = select;
   }
 }
@@ -26,14 +24,17 @@ export class SelectionRequiredError extends AuthError {
 /** A code was sent as the second step: ask for it, then call `complete`. */
 export class StepUpRequiredError extends AuthError {
   override name = "StepUpRequiredError";
-  /** Where the code went, masked; undefined where the service does not say. */
+  /** Where the code went, masked. */
   readonly destination: string | undefined;
+  /** Seconds the code is good for. */
+  readonly expiresIn: number | undefined;
   /** Completes the sign-in with the code. */
   readonly complete: (code: string) => Promise<SignedIn>;
 
-  constructor(cause: AuthError, complete: (code: string) => Promise<SignedIn>) {
-    super("step_up_required", cause.message, { status: cause.status, cause });
-    this.destination = cause.problem?.destination as string | undefined;
+  constructor({ message, status, problem }: AuthError, complete: StepUpRequiredError["complete"]) {
+    super("step_up_required", message, { status });
+    this.destination = problem?.destination;
+    this.expiresIn = problem?.expiresIn;
     this.complete = complete;
   }
 }
@@ -44,25 +45,29 @@ export const otpVerifyPath = "/api/auth/otp/verify";
 export async function signCitizenIn(
   context: AdapterContext,
   api: ApiClient,
-  { path, body, name }: { readonly path: string; readonly body: object; readonly name: string },
+  path: string,
+  proof: object,
+  name: string,
 ): Promise<SignedIn> {
   const { tenantId } = context;
-  const answerWith = (proof: object) => signCitizenIn(context, api, { path: otpVerifyPath, body: proof, name });
+  const body = { ...proof, ...(tenantId && { tenantId }) };
+  const goOn = (next: object) => signCitizenIn(context, api, otpVerifyPath, next, name);
   try {
-    return await context.signIn(
-      ({ device }) => api.request<SignInAnswer>(path, { device, body: { ...body, ...(tenantId && { tenantId }) } }),
-      { server: api.url, name },
-    );
+    return await context.signIn(({ device }) => api.request<SignInAnswer>(path, { device, body }), {
+      server: api.url,
+      name,
+    });
   } catch (error) {
-    if (!(error instanceof AuthError)) throw error;
-    const { code, problem } = error;
+    const { code, problem } = error as AuthError;
     if (code === "selection_required") {
       const selectionToken = problem?.selectionToken;
-      throw new SelectionRequiredError(error, (entityId) => answerWith({ selectionToken, entityId }));
+      throw new SelectionRequiredError(error as AuthError, (entityId, birthYear) =>
+        goOn({ selectionToken, entityId, birthYear }),
+      );
     }
     if (code === "step_up_required") {
       const challenge = problem?.challenge;
-      throw new StepUpRequiredError(error, (sent) => answerWith({ challenge, code: sent }));
+      throw new StepUpRequiredError(error as AuthError, (given) => goOn({ challenge, code: given }));
     }
     throw error;
   }

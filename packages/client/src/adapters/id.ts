@@ -37,8 +37,8 @@ export class IdAuthAdapter extends ServerAuthAdapter {
         },
       );
     }
-    const body = { idNumber, dateOfBirth, tenantId };
-    return signCitizenIn(this.context, this.api, { path: "/api/auth/id/verify", body, name: idNumber });
+    const proof = { idNumber, dateOfBirth, tenantId };
+    return signCitizenIn(this.context, this.api, "/api/auth/id/verify", proof, idNumber);
   }
 
   /**
@@ -48,11 +48,10 @@ export class IdAuthAdapter extends ServerAuthAdapter {
    * the worker stays signed in.
    */
   async authenticateWithQr(qrPayload: string, options: { readonly assisted?: boolean } = {}): Promise<SignedIn> {
-    const body = { qrPayload };
-    if (!options.assisted) return signCitizenIn(this.context, this.api, { path: qrPath, body, name: qrPayload });
+    if (!options.assisted) return signCitizenIn(this.context, this.api, qrPath, { qrPayload }, qrPayload);
     const worker = await this.context.currentToken();
     if (!worker) throw new AuthError("not_signed_in", "Only a signed-in worker can present another person's card.");
-    const request = { token: worker, body: { ...body, assisted: true } };
+    const request = { token: worker, body: { qrPayload, assisted: true } };
     const { username, token } = await this.api.request<SignInAnswer>(qrPath, request);
     return { username, token };
   }

@@ -33,8 +33,7 @@ export class OtpAuthAdapter extends ServerAuthAdapter {
 
   /** Signs in. Rejects with `SelectionRequiredError` where a household shares the recipient. */
   async verifyOtp(recipient: string, code: string): Promise<SignedIn> {
-    const body = { recipient, code };
-    return signCitizenIn(this.context, this.api, { path: otpVerifyPath, body, name: recipient });
+    return signCitizenIn(this.context, this.api, otpVerifyPath, { recipient, code }, recipient);
   }
 
   protected override async validateClaims(claims: Claims): Promise<boolean> {

@@ -27,7 +27,7 @@ export class FaultyNetwork {
     const request = new Request(input, init);
     const { pathname } = new URL(request.url);
     const text = await request.clone().text();
-    const body = text === "" ? {} : JSON.parse(text);
+    const body = text.startsWith("{") ? JSON.parse(text) : {};
     this.seen.push({ path: pathname, method: request.method, headers: request.headers, body });
     const fate = this.fate(pathname);
     if (fate === "lose-request") throw new TypeError("fetch failed");
