@@ -67,8 +67,8 @@ export function createAccessTokens(keyring: Keyring, clock: Clock, settings: Acc
 }
 
 /** `kid` only indexes keys we know; a token that names none, or brings its own, has no key. */
-function verifierFor(keyring: Keyring, kid: string | undefined) {
-  const key = kid === undefined ? undefined : keyring.verifier(kid);
+async function verifierFor(keyring: Keyring, kid: string | undefined) {
+  const key = kid === undefined ? undefined : await keyring.verifier(kid);
   if (!key) throw new joseErrors.JWKSNoMatchingKey();
   return key;
 }

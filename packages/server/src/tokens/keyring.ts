@@ -20,8 +20,11 @@ export interface MacKey {
 export interface Keyring {
   /** The key that signs access tokens now. */
   signer(): SigningKey;
-  /** The public half of a key that may still have signed a living token. */
-  verifier(kid: string): webcrypto.CryptoKey | undefined;
+  /**
+   * The public half of a key that may still have signed a living token. One that this node has not heard of, such as
+   * after an outage, is asked for first: rejects when the database does not answer.
+   */
+  verifier(kid: string): Promise<webcrypto.CryptoKey | undefined>;
   jwks(): JsonWebKeySet;
   /** The MAC key to make new things with. */
   mac(purpose: "refresh" | "device" | "nonce" | "index" | "otp"): MacKey;
@@ -50,13 +53,16 @@ export async function openKeyring(
   clock: Clock,
   onError: (error: unknown) => void = () => undefined,
 ): Promise<Keyring> {
+  let loadedAt = clock.monotonic();
   let loaded = await load(store, vault, clock);
   let loading: Promise<void> | null = null;
 
   function reload(): Promise<void> {
+    const startedAt = clock.monotonic();
     loading ??= load(store, vault, clock, loaded)
       .then((next) => {
         loaded = next;
+        loadedAt = startedAt;
       })
       .finally(() => {
         loading = null;
@@ -82,7 +88,13 @@ export async function openKeyring(
       const kid = active("access").id;
       return { kid, privateKey: demand(loaded.signers.get(kid), kid) };
     },
-    verifier: (kid) => loaded.verifiers.get(kid),
+    async verifier(kid) {
+      const known = loaded.verifiers.get(kid);
+      // Keys are published for longer than this before they are used; and nobody can make us ask more often.
+      if (known || clock.monotonic() - loadedAt <= 2 * reloadEveryMs) return known;
+      await reload();
+      return loaded.verifiers.get(kid);
+    },
     jwks: () => loaded.jwks,
     mac(purpose) {
       const { id } = active(purpose);
