@@ -111,7 +111,7 @@ async function restore(cli: CliContext, run: Run<RestoreOptions>, config: Config
     `Restored ${backup.header.rows.toLocaleString("en")} rows, as they were at ${createdAt}.`,
     keepSessions
       ? "Sessions live on as they were then."
-      : `${sessionsEnded.toLocaleString("en")} sessions were ended: people sign in again.`,
+      : `${sessionsEnded === 1 ? "1 session was" : `${sessionsEnded.toLocaleString("en")} sessions were`} ended: people sign in again.`,
     ...(aside === null ? [] : [`The journal's earlier checkpoints, of events that may be lost, are in ${aside}.`]),
     "Start the service again with `fieldgate serve`.",
   ];

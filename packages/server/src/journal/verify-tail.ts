@@ -21,6 +21,13 @@ export async function createTailJudge(
     .select(["expires_at", q.now.as("now")])
     .where("name", "=", sealerLease)
     .executeTakeFirst();
+  const backlog = await q.db
+    .selectFrom("journal_events")
+    .select("id")
+    .where("seq", "is", null)
+    .where("at", "<", sql<number>`${q.now} - ${sql.lit(unsealedAfter)}`)
+    .limit(1)
+    .executeTakeFirst();
   const patience = (2 * checkpointSeconds + 30) * 1000;
 
   return (tenantId, { from, to, since }) => {
@@ -31,6 +38,8 @@ export async function createTailJudge(
     } else if (lease.expires_at <= lease.now) {
       const told = `${events} no checkpoint yet: the service was not stopped in good order. It signs when it runs again.`;
       findings.warn("unsigned", tenantId, to, told);
+    } else if (lease.now - since > patience && backlog) {
+      findings.warn("unsigned", tenantId, to, `${events} no checkpoint yet: the sealer is catching up.`);
     } else if (lease.now - since > patience) {
       const told = `${events} no checkpoint, though the sealer is at work: one was removed, or it cannot sign (see its log).`;
       findings.error("checkpoint_removed", tenantId, to, told);

@@ -196,6 +196,7 @@ describe("help helps", () => {
     ...["init", "serve", "doctor", "tenant add", "tenant list", "tenant show", "tenant set"],
     ...["user add", "user list", "user password", "user disable", "user enable", "user unlock"],
     ...["sessions list", "sessions end", "keys list", "keys rotate", "secret rotate"],
+    ...["journal verify", "journal export", "backup", "restore"],
   ];
   const line = new CommandLine();
   afterAll(() => line.remove());

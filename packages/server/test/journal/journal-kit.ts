@@ -8,9 +8,12 @@ import { type Verification, type VerifyOptions, verifyJournal } from "../../src/
 import { openStore } from "../../src/store/open-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createKeyVault, type KeyVault } from "../../src/tokens/key-vault.ts";
-import { ensureKeys } from "../../src/tokens/keys.ts";
+import { ensureKeys, keyPurposes } from "../../src/tokens/keys.ts";
 import { MovableClock } from "../kit/clock.ts";
 import type { FreshDatabase, TestDatabase } from "../kit/databases.ts";
+
+/** What the deployment's own journal holds from the start: that its keys were made. */
+export const eventsOfKeys = keyPurposes.length;
 
 export interface JournalKit {
   readonly database: FreshDatabase;
