@@ -171,12 +171,11 @@ export class AuthManager {
 
   async #start(): Promise<void> {
     const engine = this.#engine;
-    const { settings, storage, sessions, clock, connection, warn, attempt, adapters } = engine;
+    const { settings, storage, sessions, connection, warn, attempt, adapters } = engine;
     const { checkInterval, timeout } = settings;
     await storage.initialize();
     if (storage.warning) warn("storage", storage.warning);
     await sessions.reload();
-    clock.skew ||= sessions.held?.skew ?? 0;
 
     // What fails, or takes longer than an answer may, is tried again when it is used.
     const ready: Promise<unknown>[] = adapters.types.map((type) => attempt("adapter", adapters.ready(type)));

@@ -23,7 +23,7 @@ export interface Sessions {
 
 const isSame = (a: Session | null, b: Session | null) => a?.version === b?.version && a?.provider === b?.provider;
 
-export function createSessions({ storage, tabs, isOurServer, emit, warn }: Engine): Sessions {
+export function createSessions({ storage, tabs, clock, isOurServer, emit, warn }: Engine): Sessions {
   let held: Session | null = null;
   let restored = false;
   let removal: Promise<unknown> | undefined;
@@ -33,6 +33,8 @@ export function createSessions({ storage, tabs, isOurServer, emit, warn }: Engin
   function hold(next: Session | null): void {
     held = next;
     generation++;
+    // What another tab, or an earlier start, has learned about this device's clock.
+    clock.skew = next?.skew ?? clock.skew;
   }
 
   /** The latest living session, else the latest ended one. */

@@ -1,5 +1,6 @@
 import { isLiving } from "./auth-state.ts";
 import type { Engine } from "./engine.ts";
+import { NetworkError } from "./errors.ts";
 import { graceEnd, isDue, isOver } from "./session.ts";
 import type { StoredSession } from "./storage/storage.ts";
 
@@ -62,6 +63,8 @@ export function createTokenSource(engine: Engine): TokenSource {
       held = sessions.held;
       if (!held) return null;
       if (await isValid(held)) return accept(held);
+      // Over already, by our own clock alone: that is an opinion, and not what ends a session which can be renewed.
+      if (isPast(held)) throw new NetworkError("This device's clock is wrong, and the server cannot be asked.");
       rejected = held.token;
     } else if (refusal) {
       // Without a refresh token there is nobody else to ask.

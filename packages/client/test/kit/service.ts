@@ -47,11 +47,15 @@ export class Device {
 }
 
 /** A real service with one tenant and one worker, whose access tokens live for so many seconds. */
-export function useService({ workerAccess = 600, corsOrigins = [] as string[] } = {}): Service {
+export function useService({ workerAccess = 600, config = {} as Partial<Config> } = {}): Service {
   let node: TestNode;
   let folder: string;
-  const start = (config: Partial<Config>) =>
-    startNode({ database: { kind: "sqlite", file: join(folder, "fieldgate.db") }, policy, config });
+  const start = (more: Partial<Config>) =>
+    startNode({
+      database: { kind: "sqlite", file: join(folder, "fieldgate.db") },
+      policy,
+      config: { ...config, ...more },
+    });
   let running = false;
   let url: string;
   const opened: AuthManager[] = [];
@@ -59,7 +63,7 @@ export function useService({ workerAccess = 600, corsOrigins = [] as string[] } 
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "fieldgate-client-"));
-    node = await start({ corsOrigins });
+    node = await start({});
     url = node.url;
     running = true;
     await node.addTenant("demo");
@@ -93,7 +97,6 @@ export function useService({ workerAccess = 600, corsOrigins = [] as string[] } 
     async restart() {
       const { port } = new URL(url);
       node = await start({
-        corsOrigins,
         baseUrl: url,
         audience: url,
         listen: { host: "127.0.0.1", port: Number(port) },
