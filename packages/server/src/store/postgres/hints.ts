@@ -5,6 +5,7 @@ import { hintChannel } from "../hint.ts";
 
 const firstPause = 500;
 const longestPause = 15_000;
+const goodbyeMs = 1000;
 
 /** Listens on one connection of its own, and opens it again when it breaks. */
 export function listenForHints(options: pg.ClientConfig): Hints {
@@ -25,7 +26,7 @@ export function listenForHints(options: pg.ClientConfig): Hints {
     // An error is followed by the end, and the loop below begins anew.
     client.on("error", () => {});
     client.on("notification", ({ payload }) => tell(payload));
-    const stop = () => void client.end();
+    const stop = () => void leave(client);
     try {
       await client.connect();
       await client.query(`listen ${hintChannel}`);
@@ -36,7 +37,7 @@ export function listenForHints(options: pg.ClientConfig): Hints {
       await ended;
     } finally {
       closing.signal.removeEventListener("abort", stop);
-      await client.end();
+      await leave(client);
     }
   }
 
@@ -69,4 +70,11 @@ export function listenForHints(options: pg.ClientConfig): Hints {
       await running;
     },
   };
+}
+
+/** Says goodbye, and leaves without an answer where there is none: a network that swallows everything keeps nobody. */
+async function leave(client: pg.Client): Promise<void> {
+  const timer = setTimeout(() => client.connection.stream.destroy(), goodbyeMs);
+  await client.end();
+  clearTimeout(timer);
 }
