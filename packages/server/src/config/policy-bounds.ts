@@ -44,6 +44,7 @@ export const policyBounds = {
     perRecipientDay: rate,
     perNetwork: rate,
     perTenant: { limit: range(1, 10_000_000), window: range(minute, day) },
+    perPrefix: { limit: range(1, 10_000_000), window: range(minute, day) },
     failures: { ...lock, limit: range(1, 100) },
     strayPerNetwork: rate,
     handle: range(30, 15 * minute),

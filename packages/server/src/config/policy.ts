@@ -46,6 +46,8 @@ export interface Policy {
     readonly perNetwork: RatePolicy;
     /** Messages a tenant pays for. */
     readonly perTenant: RatePolicy;
+    /** Of them, those to one dialling prefix: the calling code and three digits. */
+    readonly perPrefix: RatePolicy;
     /** Wrong codes for one recipient, across codes. */
     readonly failures: LockPolicy;
     /** Tries from one network where no code is alive. */
@@ -167,6 +169,7 @@ export const defaultPolicy: Policy = {
     perRecipientDay: { limit: 10, window: day },
     perNetwork: { limit: 25, window: 5 * minute },
     perTenant: { limit: 1000, window: hour },
+    perPrefix: { limit: 400, window: hour },
     failures: { limit: 20, lock: hour, maxLock: day, window: 3 * day },
     strayPerNetwork: { limit: 100, window: 10 * minute },
     handle: 5 * minute,

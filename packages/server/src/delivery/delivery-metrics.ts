@@ -1,12 +1,20 @@
 import type { Metrics } from "../http/metrics.ts";
-import type { DeliveryOutcome } from "./deliver.ts";
+import type { DeliveryOutcome } from "./outcome.ts";
 
 /** Counts what became of messages: spend, and where it is lost, per tenant and channel. */
 export function countDeliveries(metrics: Metrics): (outcome: DeliveryOutcome) => void {
-  const counter = metrics.counter("fieldgate_messages_total", "Messages by what became of them.", [
+  const messages = metrics.counter("fieldgate_messages_total", "Messages by what became of them.", [
     "tenant",
     "channel",
     "outcome",
   ]);
-  return ({ tenantId, channel, outcome }) => counter.inc({ tenant: tenantId, channel, outcome });
+  const parts = metrics.counter(
+    "fieldgate_message_parts_total",
+    "Parts of messages that were sent: what an SMS gateway charges for.",
+    ["tenant", "channel"],
+  );
+  return ({ tenantId, channel, outcome, parts: sent }) => {
+    messages.inc({ tenant: tenantId, channel, outcome });
+    if (sent !== undefined) parts.inc({ tenant: tenantId, channel }, sent);
+  };
 }

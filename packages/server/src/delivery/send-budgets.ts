@@ -1,3 +1,4 @@
+import { parsePhoneNumberFromString } from "libphonenumber-js/min";
 import type { Policy } from "../config/policy.ts";
 import type { Rate } from "../store/budgets.ts";
 import { budgetKey } from "../tokens/index-key.ts";
@@ -18,4 +19,19 @@ export function sendRates(
 
 export function tenantSendRate(indexKey: Uint8Array, policy: Policy["otp"], tenantId: string): Rate {
   return { key: budgetKey(indexKey, "otp-send", tenantId, "tenant"), subject: "", ...policy.perTenant };
+}
+
+const prefixDigits = 3;
+
+/** What a dialling prefix may cost a tenant; null for what has none. Pumped numbers lie beside each other. */
+export function prefixSendRate(
+  indexKey: Uint8Array,
+  policy: Policy["otp"],
+  tenantId: string,
+  address: string,
+): Rate | null {
+  const phone = parsePhoneNumberFromString(address);
+  if (!phone) return null;
+  const prefix = `${phone.countryCallingCode} ${phone.nationalNumber.slice(0, prefixDigits)}`;
+  return { key: budgetKey(indexKey, "otp-send", tenantId, "prefix", prefix), subject: "", ...policy.perPrefix };
 }
