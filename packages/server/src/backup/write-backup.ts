@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Readable } from "node:stream";
@@ -32,7 +33,7 @@ export async function writeBackup(
   path: string,
   onProgress: OnProgress,
 ): Promise<BackupResult> {
-  const draft = `${path}.${process.pid}.partial`;
+  const draft = `${path}.${randomBytes(6).toString("hex")}.partial`;
   const file = await open(draft, "wx", 0o600);
   try {
     const result = await store.snapshot(async (q) => {

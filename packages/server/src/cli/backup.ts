@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { writeBackup } from "../backup/write-backup.ts";
 import { type CliContext, defineCommand, onRun } from "./context.ts";
-import { demandNewFile } from "./input-file.ts";
+import { demandNewFile, explainWriting } from "./input-file.ts";
 import { showProgress } from "./progress.ts";
 
 export function addBackupCommand(program: Command, cli: CliContext): void {
@@ -20,9 +20,9 @@ export function addBackupCommand(program: Command, cli: CliContext): void {
     const path = demandNewFile(cli, run.args[0] ?? `fieldgate-${stamp}Z.ndjson.gz`);
     const { store, config } = await run.deployment();
     const progress = showProgress(cli, "backing up", run.options.json === true);
-    const { header, rows, size } = await writeBackup(store, config.secret, path, progress.onProgress).finally(
-      progress.end,
-    );
+    const { header, rows, size } = await writeBackup(store, config.secret, path, progress.onProgress)
+      .catch(explainWriting(path))
+      .finally(progress.end);
     const text = `Wrote ${header.rows.toLocaleString("en")} rows to ${path} (${formatSize(size)}).`;
     return { json: { file: path, createdAt: header.createdAt, schema: header.schema, size, rows }, text };
   });

@@ -27,3 +27,13 @@ export function demandNewFile(cli: CliContext, name: string): string {
   }
   return path;
 }
+
+/** Turns a full disk and the like into a sentence; what is not about the file is left as it is. */
+export function explainWriting(path: string): (error: unknown) => never {
+  return (error) => {
+    const isAboutFile = error instanceof Error && "syscall" in error && "code" in error;
+    if (!isAboutFile) throw error;
+    const reason = error.code === "ENOSPC" ? "the disk is full" : String(error.code);
+    throw new CliFailure(`${path} could not be written: ${reason}. Nothing is left of it.`);
+  };
+}

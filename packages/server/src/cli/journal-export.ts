@@ -5,7 +5,7 @@ import { exportJournal } from "../journal/export.ts";
 import type { JournalFilter } from "../journal/read-journal.ts";
 import { CliFailure } from "./cli-failure.ts";
 import { type CliContext, defineCommand, onRun } from "./context.ts";
-import { demandNewFile } from "./input-file.ts";
+import { demandNewFile, explainWriting } from "./input-file.ts";
 
 interface ExportOptions {
   readonly output?: string;
@@ -51,7 +51,7 @@ export function addJournalExportCommand(group: Command, cli: CliContext): void {
       });
       return null;
     }
-    const end = await store.snapshot((q) => writeTo(path, exportJournal(q, filter)));
+    const end = await store.snapshot((q) => writeTo(path, exportJournal(q, filter))).catch(explainWriting(path));
     const { events, checkpoints } = JSON.parse(end) as { events: number; checkpoints: number };
     const text = `Wrote ${events.toLocaleString("en")} events and ${checkpoints.toLocaleString("en")} checkpoints to ${path}.`;
     return { json: { file: path, events, checkpoints, verifiable: isWhole }, text };

@@ -99,7 +99,7 @@ const count = (number: number, noun: string) => `${number.toLocaleString("en")} 
 
 function asText(result: Verification): string {
   const { shown, errors, warnings } = result.findings;
-  const scope = `${count(result.events, "event")} of ${count(result.tenants, "tenant")}, ${count(result.checkpoints, "checkpoint")}`;
+  const scope = `${count(result.events, "event")} in ${count(result.tenants, "journal")}, ${count(result.checkpoints, "checkpoint")}`;
   const rows = shown.map(({ severity, tenantId, seq, message }) => [
     severity,
     tenantId ?? "-",

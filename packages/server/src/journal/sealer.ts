@@ -66,14 +66,21 @@ export function startSealer(store: Store, vault: KeyVault, options: SealerOption
     return held;
   }
 
-  async function sealAll(): Promise<void> {
+  const isSigningDue = () => clock.monotonic() - signedAt >= options.checkpointSeconds * 1000;
+
+  /** Seals until nothing waits, or until it is time to sign: a flood of events must not keep checkpoints back. */
+  async function sealUntilDue(): Promise<"done" | "due"> {
     while ((await hasUnsealed(store)) && (await isSealer())) {
-      const { strayHeads } = await sealBatch(store, batchSize);
+      const { events, strayHeads } = await sealBatch(store, batchSize);
       for (const stray of strayHeads) {
         log.error(stray, "a journal head was moved back or removed; the chain goes on from the last sealed event");
       }
+      // What has come meanwhile may wait for the next turn.
+      if (events < batchSize) break;
+      if (isSigningDue()) return "due";
       await yieldToOthers();
     }
+    return "done";
   }
 
   async function signAll(): Promise<void> {
@@ -101,14 +108,16 @@ export function startSealer(store: Store, vault: KeyVault, options: SealerOption
   }
 
   async function turn(last: boolean): Promise<void> {
-    if (!(await isSealer())) return;
-    await sealAll();
-    const started = clock.monotonic();
-    if (last || started - signedAt >= options.checkpointSeconds * 1000) {
-      await signAll();
-      signedAt = started;
+    for (let state: "done" | "due" = "due"; state === "due"; ) {
+      if (!(await isSealer())) return;
+      state = await sealUntilDue();
+      if (last || isSigningDue()) {
+        const started = clock.monotonic();
+        await signAll();
+        signedAt = started;
+      }
+      await writePending();
     }
-    await writePending();
   }
 
   /** One turn at a time, in the order in which they were asked for. */

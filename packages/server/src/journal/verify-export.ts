@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { splitLines } from "../lines.ts";
 import type { ExportEnd, ExportHeader } from "./export.ts";
 import { collectFindings, type FindingCollector } from "./finding.ts";
-import { isCheckpoint, readKeptCheckpoints, readKeptKeys } from "./kept-checkpoints.ts";
+import { isCheckpoint, measureFiles, readKeptCheckpoints, readKeptKeys } from "./kept-checkpoints.ts";
 import { type GivenKey, type TrustedKey, trustExportedKey, trustGivenKeys } from "./key-trust.ts";
 import type { EventRecord, JournalRecord } from "./record-stream.ts";
 import { checkRecords, describeProof, reportUnasked, type Verification } from "./verify.ts";
@@ -20,10 +20,10 @@ export interface VerifyExportOptions {
 /** Verifies an export by itself, without a database. It holds a line at a time. */
 export async function verifyExport(path: string, options: VerifyExportOptions): Promise<Verification> {
   const findings = collectFindings();
-  const headFiles = options.headFiles ?? [];
+  const headFiles = await measureFiles(options.headFiles ?? []);
   const given = [...(options.publicKeys ?? []), ...(await readKeptKeys(headFiles))];
   const { header, keys } = await readPreamble(path, given, (options.publicKeys ?? []).length > 0, findings);
-  const kept = await readKeptCheckpoints(headFiles, keys, findings);
+  const kept = await readKeptCheckpoints(headFiles, keys, findings, Date.parse(header.exportedAt));
   // Events behind the last checkpoint are normal: the service goes on while it is exported.
   const counts = await checkRecords(readRecords(path, findings), keys, kept, () => {}, findings);
   reportUnasked(kept, header.tenantId ?? undefined, findings);

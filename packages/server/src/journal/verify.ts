@@ -1,7 +1,7 @@
 import type { Queries } from "../store/store.ts";
 import type { KeyVault } from "../tokens/key-vault.ts";
 import { collectFindings, type FindingCollector, type FindingList } from "./finding.ts";
-import { type KeptCheckpoints, readKeptCheckpoints, readKeptKeys } from "./kept-checkpoints.ts";
+import { type KeptCheckpoints, measureFiles, readKeptCheckpoints, readKeptKeys } from "./kept-checkpoints.ts";
 import { type GivenKey, type TrustedKeys, trustDatabaseKeys } from "./key-trust.ts";
 import { readJournal } from "./read-journal.ts";
 import type { JournalRecord } from "./record-stream.ts";
@@ -39,7 +39,8 @@ export interface Verification {
 /** Verifies the journal in the database. Give it a snapshot; it holds a page of events at a time. */
 export async function verifyJournal(q: Queries, options: VerifyOptions): Promise<Verification> {
   const findings = collectFindings();
-  const headFiles = options.headFiles ?? [];
+  // Before the first query, which is when the snapshot begins.
+  const headFiles = await measureFiles(options.headFiles ?? []);
   const given = [...(options.publicKeys ?? []), ...(await readKeptKeys(headFiles))];
   const { vault } = options;
   const onlyGiven = vault === null && (options.publicKeys ?? []).length > 0;

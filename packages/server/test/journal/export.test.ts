@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from "node:crypto";
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { exportJournal } from "../../src/journal/export.ts";
@@ -96,5 +96,25 @@ describe.each(databases)("journal export on $name", (database) => {
     expect(await lines({ type: "nothing.such" })).toHaveLength(5);
     await expect(verifyExport(await save(filtered), {})).rejects.toThrow("with filters");
     await expect(verifyExport(await save(["{}\n"]), {})).rejects.toThrow("not a journal export");
+  });
+
+  it("is not held against checkpoints that are newer than it", async () => {
+    const path = await save(await lines());
+    const before = await readFile(kit.headFile);
+    await insertEvents(kit.store, "north", 1);
+    kit.clock.advance(1);
+    await kit.seal();
+    kit.clock.offset = 0;
+    const result = await verifyExport(path, { headFiles: [kit.headFile] });
+    expect(errorsOf(result)).toEqual([]);
+    expect(result.findings.shown).toMatchObject([
+      { kind: "file", message: expect.stringContaining("newer than the export") },
+    ]);
+    await writeFile(kit.headFile, before);
+    // An export that lacks what it should have is.
+    const header = JSON.parse((await lines())[0] ?? "");
+    const cut = (await readFile(path, "utf8")).split("\n").filter((line) => !/"tenantId":"south"/.test(line));
+    await writeFile(path, [JSON.stringify(header), ...cut.slice(1)].join("\n"));
+    expect(errorsOf(await verifyExport(path, { headFiles: [kit.headFile] }))).toContain("cut south 4");
   });
 });

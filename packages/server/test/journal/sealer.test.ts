@@ -181,6 +181,22 @@ describe.each(databases)("the journal's sealer on $name", (database) => {
     expect(errorsOf(await kit.verify({ headFiles: [kit.headFile] }))).toEqual([]);
   });
 
+  it("signs in time while it has much to seal", async () => {
+    await insertEvents(kit.store, "north", 400);
+    const sealer = kit.startSealer({ batchSize: 20, checkpointSeconds: 0 });
+    await sealer.sealNow();
+    const signed = await kit.store.db
+      .selectFrom("journal_checkpoints")
+      .select("seq")
+      .where("tenant_id", "=", "north")
+      .orderBy("seq")
+      .execute();
+    expect(signed.length).toBeGreaterThan(10);
+    expect(signed.at(-1)).toEqual({ seq: 400 });
+    await sealer.stop();
+    expect(errorsOf(await kit.verify({ headFiles: [kit.headFile] }))).toEqual([]);
+  });
+
   it("goes on from the last event when its head was moved back or removed, and says so", async () => {
     await insertEvents(kit.store, "north", 3);
     await kit.seal();

@@ -6,7 +6,9 @@ import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { chainHash, genesisHead } from "../../src/journal/chain.ts";
 import { signCheckpoint } from "../../src/journal/checkpoint.ts";
-import { pointOf } from "../../src/journal/key-trust.ts";
+import { collectFindings } from "../../src/journal/finding.ts";
+import { measureFiles, readKeptCheckpoints } from "../../src/journal/kept-checkpoints.ts";
+import { pointOf, trustDatabaseKeys } from "../../src/journal/key-trust.ts";
 import { sealBatch } from "../../src/journal/seal.ts";
 import { sealerLease } from "../../src/journal/sealer.ts";
 import { createKeyVault } from "../../src/tokens/key-vault.ts";
@@ -310,6 +312,13 @@ describe.each(databases)("journal verify on $name", (database) => {
         await kit.store.db.deleteFrom("keys").where("id", "=", "forged").execute();
       }
 
+      // Our row with a sealed half that is none.
+      for (const half of ["", ".", `${kit.vault.secretId}.`, `${kit.vault.secretId}.AAAA`]) {
+        await kit.store.db.updateTable("keys").set({ sealed: half }).where("id", "=", own.id).execute();
+        expect(errorsOf(await kit.verify()), half).toContain("key - -");
+      }
+      await kit.store.db.updateTable("keys").set({ sealed: own.sealed }).where("id", "=", own.id).execute();
+
       // Our row with their public half.
       await kit.store.db
         .updateTable("keys")
@@ -382,6 +391,18 @@ describe.each(databases)("journal verify on $name", (database) => {
       // A sealer that has much to catch up with signs when it is done.
       await insertEvents(kit.store, "south", 1);
       expect(await kit.verify()).toMatchObject({ ok: true, findings: { warnings: 2 } });
+    });
+
+    it("a head file that grows meanwhile, as that of a running service does", async () => {
+      const before = await measureFiles([kit.headFile]);
+      await insertEvents(kit.store, "north", 2);
+      await kit.seal();
+      const keys = await kit.store.snapshot((q) =>
+        trustDatabaseKeys(q, { vault: kit.vault, given: [], onlyGiven: false }, collectFindings()),
+      );
+      const read = async (files: typeof before) => (await readKeptCheckpoints(files, keys, collectFindings())).count;
+      expect(await read(before)).toBe(1);
+      expect(await read(await measureFiles([kit.headFile]))).toBe(2);
     });
 
     it("one tenant alone", async () => {
