@@ -1,0 +1,70 @@
+import { parseArgs } from "node:util";
+
+export const measureNames = ["check-token", "login", "refresh", "start"] as const;
+export type MeasureName = (typeof measureNames)[number];
+
+export interface Options {
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly only: readonly MeasureName[];
+  /** Where to write a CPU profile of the service; null: nowhere. */
+  readonly profile: string | null;
+  readonly help: boolean;
+}
+
+export const help = `Measures the service beside the least that could do the same work, and prints a table.
+
+  npm run bench:service -- [options]
+
+  --rounds N      how often each comparison is repeated (5)
+  --seconds N     how long each side runs in a round (2)
+  --only NAMES    some of: ${measureNames.join(", ")}; separated by commas
+  --profile DIR   write CPU profiles of the service there; the figures are then lower
+  --help          this text
+
+Both sides of a comparison run one right after the other in every round, each in a process of its own; the ratio is
+taken within a round. The results are also written to bench/results/service.json. The exit code is 1 when a target is
+missed. Everything runs on this machine alone and takes about four minutes.
+`;
+
+export class OptionError extends Error {}
+
+export function parseOptions(args: readonly string[]): Options {
+  const { values } = readArgs(args);
+  return {
+    rounds: whole("--rounds", values.rounds ?? "5", 1, 100),
+    seconds: whole("--seconds", values.seconds ?? "2", 1, 60),
+    only: values.only === undefined ? measureNames : values.only.split(",").map(measureName),
+    profile: values.profile ?? null,
+    help: values.help ?? false,
+  };
+}
+
+function readArgs(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        rounds: { type: "string" },
+        seconds: { type: "string" },
+        only: { type: "string" },
+        profile: { type: "string" },
+        help: { type: "boolean" },
+      },
+    });
+  } catch (cause) {
+    throw new OptionError(`${cause instanceof Error ? cause.message : cause} Try --help.`, { cause });
+  }
+}
+
+function whole(option: string, text: string, least: number, most: number): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && value >= least && value <= most) return value;
+  throw new OptionError(`${option} must be a whole number from ${least} to ${most}, not "${text}".`);
+}
+
+function measureName(text: string): MeasureName {
+  const name = measureNames.find((known) => known === text.trim());
+  if (name === undefined) throw new OptionError(`--only: "${text}" is none of ${measureNames.join(", ")}.`);
+  return name;
+}
