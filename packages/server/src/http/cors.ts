@@ -1,11 +1,11 @@
-import type { IncomingMessage } from "node:http";
+import type { GateRequest } from "./messages.ts";
 
 /** What a page of a listed origin may do. There are no cookies, so credentials are never allowed. */
 export interface Cors {
   /** The headers for this request's origin, as name, value, name, value; none where the origin is not listed. */
-  headersFor(request: IncomingMessage): readonly string[];
+  headersFor(request: GateRequest): readonly string[];
   /** The headers that answer a preflight, or null where this is none that we would grant. */
-  preflight(request: IncomingMessage): readonly string[] | null;
+  preflight(request: GateRequest): readonly string[] | null;
 }
 
 const none: readonly string[] = [];
@@ -27,13 +27,13 @@ export function createCors(origins: readonly string[]): Cors {
     ]),
   );
 
-  function headersFor(request: IncomingMessage): readonly string[] {
+  function headersFor(request: GateRequest): readonly string[] {
     if (headers.size === 0) return none;
-    const { origin } = request.headers;
+    const { origin } = request.single;
     return (origin !== undefined && headers.get(origin)) || none;
   }
 
-  function preflight(request: IncomingMessage): readonly string[] | null {
+  function preflight(request: GateRequest): readonly string[] | null {
     if (request.method !== "OPTIONS" || request.headers["access-control-request-method"] === undefined) return null;
     return headersFor(request).length === 0 ? null : granted;
   }

@@ -60,8 +60,13 @@ function serverFactory(settings: HttpSettings, gate: Gate): FastifyServerFactory
   return (route) => {
     function listener(request: GateRequest, response: GateResponse): void {
       const fault = guard(request);
+      if (fault !== null) {
+        sendFault(response, fault);
+        return;
+      }
+      const express = request.method === "GET" ? gate.express.get(request.url as string) : undefined;
       const preflight = gate.cors.preflight(request);
-      if (fault !== null) sendFault(response, fault);
+      if (express !== undefined) express(request, response);
       else if (preflight !== null) response.writeHead(204, [...preflight]).end();
       else route(request, response);
     }

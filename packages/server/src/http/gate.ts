@@ -21,6 +21,7 @@ export function createGate(settings: HttpSettings): Gate {
     dpopNonce: settings.dpopNonce,
     phase: "open",
     inFlight: 0,
+    express: new Map(),
     unmatched: metrics.requestMeter("unmatched", "any"),
     onDone(response) {
       const seconds = (performance.now() - response.startedAt) / 1000;

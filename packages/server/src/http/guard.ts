@@ -1,15 +1,13 @@
 import { Fault } from "../fault.ts";
 import type { HttpSettings } from "./http-settings.ts";
 import type { GateRequest } from "./messages.ts";
+import { readSingleHeaders } from "./single-headers.ts";
 import { hasTokenInUrl } from "./token-in-url.ts";
 
 const maxUrlLength = 2048;
 
 /** Balancers ask these over plain http, from inside. */
 const openPaths = new Set(["/healthz", "/readyz"]);
-
-/** Headers that mean something to us and must not be there twice: Node would keep the first and say nothing. */
-const single = new Set(["authorization", "host", "content-type", "dpop", "x-tenant-id", "x-device-token", "origin"]);
 
 export type Guard = (request: GateRequest) => Fault | null;
 
@@ -21,12 +19,14 @@ export function createGuard(settings: Pick<HttpSettings, "mode">): Guard {
     // A client that has gone has no address any more: it must not be able to act under nobody's.
     if (request.socket.remoteAddress === undefined)
       return new Fault("invalid_request", { detail: "The client has gone." });
+    const refused = refuseHeaders(request);
+    if (refused !== null) return refused;
     const url = request.url as string;
     if (url.length > maxUrlLength) return new Fault("uri_too_long");
     if (httpsOnly && request.gate.forwarding.scheme(request) !== "https" && !openPaths.has(url)) {
       return new Fault("https_required");
     }
-    return refuseHeaders(request) ?? refuseUrl(url);
+    return refuseUrl(url);
   };
 }
 
@@ -38,17 +38,9 @@ function refuseUrl(url: string): Fault | null {
 }
 
 function refuseHeaders(request: GateRequest): Fault | null {
-  const { rawHeaders } = request;
-  let seen = ",";
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = (rawHeaders[index] as string).toLowerCase();
-    if (!single.has(name)) continue;
-    if (seen.includes(`,${name},`)) {
-      return new Fault("invalid_request", { field: name, message: `The header ${name} is there twice. Send it once.` });
-    }
-    seen += `${name},`;
-  }
-  if (request.headers.host === undefined && request.httpVersion === "1.1") {
+  const twice = readSingleHeaders(request, request.single);
+  if (twice !== null) return twice;
+  if (request.single.host === undefined && request.httpVersion === "1.1") {
     return new Fault("invalid_request", { field: "host", message: "The header host is missing." });
   }
   return null;

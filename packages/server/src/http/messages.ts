@@ -8,6 +8,7 @@ import type { Forwarding } from "./forwarding.ts";
 import { requestIdOf } from "./request-id.ts";
 import type { RequestMeter } from "./request-meter.ts";
 import { defaultHeaders } from "./security-headers.ts";
+import type { SingleHeaders } from "./single-headers.ts";
 
 /** What the two message classes of one server share. */
 export interface Gate {
@@ -18,6 +19,8 @@ export interface Gate {
   /** `leaving`: `/readyz` says 503 while all else goes on. `closing`: answers end their connections too. */
   phase: "open" | "leaving" | "closing";
   inFlight: number;
+  /** Answers that need neither a router nor a parser, by the target of their GET. */
+  readonly express: Map<string, ExpressHandler>;
   /** Counts what no route has claimed. */
   readonly unmatched: RequestMeter;
   /** Called once per request, when the last byte is out or the client has gone. */
@@ -26,9 +29,13 @@ export interface Gate {
   onMalformed(code: ErrorCode): void;
 }
 
+export type ExpressHandler = (request: GateRequest, response: GateResponse) => void;
+
 export interface GateRequest extends IncomingMessage {
   readonly gate: Gate;
   readonly requestId: string;
+  /** Filled in by the guard. */
+  readonly single: SingleHeaders;
 }
 
 export interface GateResponse extends ServerResponse<GateRequest> {
@@ -36,6 +43,8 @@ export interface GateResponse extends ServerResponse<GateRequest> {
   meter: RequestMeter;
   /** Why the answer is no success, for the log. */
   fault: Fault | null;
+  /** Answers 200 with JSON. The headers are complete but for those that differ from request to request. */
+  sendJson(headers: readonly string[], text: string): void;
 }
 
 const latest = Symbol("latest response");
@@ -54,6 +63,7 @@ type Head = OutgoingHttpHeaders | OutgoingHttpHeader[];
  */
 export function createMessageClasses(gate: Gate) {
   class Request extends IncomingMessage implements GateRequest {
+    readonly single: SingleHeaders = {};
     #requestId: string | null = null;
 
     get gate(): Gate {
@@ -71,22 +81,34 @@ export function createMessageClasses(gate: Gate) {
     meter = gate.unmatched;
     fault: Fault | null = null;
 
-    constructor(...args: ConstructorParameters<typeof ServerResponse<GateRequest>>) {
-      super(...args);
+    constructor(request: GateRequest, options?: object) {
+      // Node hands its own options along; its types know only the request.
+      super(...([request, options] as unknown as [GateRequest]));
       gate.inFlight++;
       (this.req.socket as GateSocket)[latest] = this;
       this.on("close", done);
     }
 
     override writeHead(status: number, reason?: string | Head, head?: Head): this {
-      const given = (typeof reason === "string" ? head : reason) ?? {};
-      const headers = [...gate.fixedHeaders, "X-Request-Id", this.req.requestId, "DPoP-Nonce", gate.dpopNonce()];
-      const origin = gate.cors.headersFor(this.req);
-      if (origin.length > 0) headers.push(...origin);
-      if (gate.phase === "closing") headers.push("Connection", "close");
-      addHeaders(headers, given);
+      const headers = withDefaults(gate.fixedHeaders, (typeof reason === "string" ? head : reason) ?? {});
+      addOwnHeaders(headers, this.req);
       return super.writeHead(status, headers);
     }
+
+    sendJson(headers: readonly string[], text: string): void {
+      const all = [...headers, "content-length", String(Buffer.byteLength(text))];
+      addOwnHeaders(all, this.req);
+      super.writeHead(200, all);
+      this.end(text);
+    }
+  }
+
+  /** What differs from request to request. */
+  function addOwnHeaders(headers: string[], request: GateRequest): void {
+    headers.push("X-Request-Id", request.requestId, "DPoP-Nonce", gate.dpopNonce());
+    const origin = gate.cors.headersFor(request);
+    if (origin.length > 0) headers.push(...origin);
+    if (gate.phase === "closing") headers.push("Connection", "close");
   }
 
   function done(this: Response): void {
@@ -105,14 +127,14 @@ export function createMessageClasses(gate: Gate) {
 
 const allDefaults: readonly string[] = Object.entries(defaultHeaders).flat();
 
-function addHeaders(headers: string[], given: Head): void {
-  if (Array.isArray(given)) {
-    headers.push(...allDefaults, ...(given as string[]));
-    return;
-  }
+/** The headers of an answer as Node takes them fastest, with the defaults that it does not replace. */
+export function withDefaults(fixed: readonly string[], given: Head): string[] {
+  if (Array.isArray(given)) return [...fixed, ...allDefaults, ...(given as string[])];
+  const headers = [...fixed];
   for (let index = 0; index < allDefaults.length; index += 2) {
     const name = allDefaults[index] as string;
     if (given[name] === undefined) headers.push(name, allDefaults[index + 1] as string);
   }
   for (const name in given) headers.push(name, given[name] as string);
+  return headers;
 }

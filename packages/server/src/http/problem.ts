@@ -62,7 +62,7 @@ function aboutToken(fault: Fault): boolean {
 }
 
 function tokenWasSent(response: GateResponse, options: SendOptions): boolean {
-  return options.tokenInBody === true || response.req.headers.authorization !== undefined;
+  return options.tokenInBody === true || response.req.single.authorization !== undefined;
 }
 
 /** The parts of a body that depend on its code alone, serialised once. */

@@ -6,7 +6,7 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** A name of our own for each request; only a trusted proxy may bring one, and only a well-formed one. */
 export function requestIdOf(request: IncomingMessage, forwarding: Forwarding): string {
+  if (!forwarding.trusts(request)) return randomUUID();
   const given = request.headers["x-request-id"];
-  if (typeof given === "string" && uuid.test(given) && forwarding.trusts(request)) return given;
-  return randomUUID();
+  return typeof given === "string" && uuid.test(given) ? given : randomUUID();
 }

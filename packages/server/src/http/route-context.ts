@@ -1,5 +1,4 @@
 import type { Route, Static, TSchema } from "@fieldgate/contract";
-import type { FastifyRequest } from "fastify";
 import { readBearer } from "./bearer.ts";
 import type { GateRequest } from "./messages.ts";
 
@@ -13,25 +12,19 @@ export type ParamsOf<R extends Route> = R extends { readonly params: infer Param
 
 /** What a handler may know of its request. Everything is worked out only when it is asked for. */
 export class RouteContext<R extends Route = Route> {
-  readonly #request: FastifyRequest;
   readonly #raw: GateRequest;
+  /** As the schema of the route demands; its aliases have their canonical names. */
+  readonly body: BodyOf<R>;
+  readonly params: ParamsOf<R>;
 
-  constructor(request: FastifyRequest) {
-    this.#request = request;
-    this.#raw = request.raw as GateRequest;
+  constructor(request: GateRequest, body: unknown, params: unknown) {
+    this.#raw = request;
+    this.body = body as BodyOf<R>;
+    this.params = params as ParamsOf<R>;
   }
 
   get requestId(): string {
     return this.#raw.requestId;
-  }
-
-  /** As the schema of the route demands; its aliases have their canonical names. */
-  get body(): BodyOf<R> {
-    return this.#request.body as BodyOf<R>;
-  }
-
-  get params(): ParamsOf<R> {
-    return this.#request.params as ParamsOf<R>;
   }
 
   /** The address of the client, seen through the trusted proxies; never IPv4 written as IPv6. */
@@ -45,26 +38,20 @@ export class RouteContext<R extends Route = Route> {
   }
 
   get tenantHeader(): string | null {
-    return this.#header("x-tenant-id");
+    return this.#raw.single["x-tenant-id"] || null;
   }
 
   /** As it was sent: an empty one is a bad proof, and not the same as none. */
   get dpop(): string | null {
-    const value = this.#raw.headers.dpop;
-    return typeof value === "string" ? value : null;
+    return this.#raw.single.dpop ?? null;
   }
 
   get deviceToken(): string | null {
-    return this.#header("x-device-token");
+    return this.#raw.single["x-device-token"] || null;
   }
 
   /** The Bearer token; null where none was sent. Throws `invalid_token` where the header is malformed. */
   get bearer(): string | null {
-    return readBearer(this.#raw.headers.authorization);
-  }
-
-  #header(name: string): string | null {
-    const value = this.#raw.headers[name];
-    return typeof value === "string" && value !== "" ? value : null;
+    return readBearer(this.#raw.single.authorization);
   }
 }

@@ -2,7 +2,8 @@ import type { Component, Route, Static, TSchema } from "@fieldgate/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Fault } from "../fault.ts";
 import { renameAliases } from "./aliases.ts";
-import type { GateResponse } from "./messages.ts";
+import { addToExpressLane } from "./express-lane.ts";
+import type { GateRequest, GateResponse } from "./messages.ts";
 import { RouteContext } from "./route-context.ts";
 
 /** What a handler answers: the body of its success, or nothing where there is nothing to say. */
@@ -28,13 +29,13 @@ export function registerRoute<const R extends Route>(
   const [status, answer] = successOf(route);
   const { checkAnswers, metrics } = app.httpSettings;
   const meter = metrics.requestMeter(route.path, route.method);
+  const headers = options.cacheControl === undefined ? {} : { "cache-control": options.cacheControl };
   const check = checkAnswers && answer ? answerCheck(route, answer) : null;
 
   function handle(request: FastifyRequest, reply: FastifyReply): unknown {
     (reply.raw as GateResponse).meter = meter;
-    if (status !== 200) reply.code(status);
-    if (options.cacheControl !== undefined) reply.header("cache-control", options.cacheControl);
-    const result = handler(new RouteContext<R>(request));
+    reply.code(status).headers(headers);
+    const result = handler(new RouteContext<R>(request.raw as GateRequest, request.body, request.params));
     // Fastify takes `undefined` for "the answer comes later", and null for an empty one.
     if (answer === null) return result instanceof Promise ? result.then(() => null) : null;
     return check === null ? result : Promise.resolve(result).then((body) => check(request, body));
@@ -51,7 +52,20 @@ export function registerRoute<const R extends Route>(
     ...(route.body && { preValidation: bodyPreparation(route) }),
     handler: handle,
   });
+
+  const fixed = route.method === "GET" && status === 200 && route.params === undefined;
+  if (fixed && answer && check === null) {
+    addToExpressLane(app, {
+      path: route.path,
+      schema: reference(answer),
+      meter,
+      headers,
+      handle: (request) => handler(new RouteContext<R>(request, undefined, noParams)),
+    });
+  }
 }
+
+const noParams = Object.freeze({});
 
 const reference = (schema: Component) => ({ $ref: `${schema.$id}#` });
 

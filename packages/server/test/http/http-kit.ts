@@ -52,7 +52,6 @@ export async function openHttp(
     metrics: createMetrics(),
     dpopNonce: () => "test-nonce",
     isReady: () => true,
-    checkAnswers: true,
     ...overrides,
   };
   const app = createHttpServer(settings);

@@ -8,7 +8,7 @@ import { get, post, startHttp } from "./http-kit.ts";
 
 test("an answer that breaks its schema is a 500, and the log says where", async () => {
   const { settings, log } = await startHttp();
-  const app = createHttpServer({ ...settings, metrics: createMetrics() });
+  const app = createHttpServer({ ...settings, metrics: createMetrics(), checkAnswers: true });
   onTestFinished(() => app.close());
   registerRoute(app, routes.me, () => ({ userId: "1", username: "amina", kind: "robot" }) as unknown as CurrentUser);
   await app.listen({ host: "127.0.0.1", port: 0 });
