@@ -66,10 +66,11 @@ export function startSealer(store: Store, vault: KeyVault, options: SealerOption
     return held;
   }
 
-  const isSigningDue = () => clock.monotonic() - signedAt >= options.checkpointSeconds * 1000;
+  const isSigningDue = (since: number) => clock.monotonic() - since >= options.checkpointSeconds * 1000;
 
   /** Seals until nothing waits, or until it is time to sign: a flood of events must not keep checkpoints back. */
   async function sealUntilDue(): Promise<"done" | "due"> {
+    const since = clock.monotonic();
     while ((await hasUnsealed(store)) && (await isSealer())) {
       const { events, strayHeads } = await sealBatch(store, batchSize);
       for (const stray of strayHeads) {
@@ -77,7 +78,7 @@ export function startSealer(store: Store, vault: KeyVault, options: SealerOption
       }
       // What has come meanwhile may wait for the next turn.
       if (events < batchSize) break;
-      if (isSigningDue()) return "due";
+      if (isSigningDue(since)) return "due";
       await yieldToOthers();
     }
     return "done";
@@ -111,7 +112,7 @@ export function startSealer(store: Store, vault: KeyVault, options: SealerOption
     for (let state: "done" | "due" = "due"; state === "due"; ) {
       if (!(await isSealer())) return;
       state = await sealUntilDue();
-      if (last || isSigningDue()) {
+      if (state === "due" || last || isSigningDue(signedAt)) {
         const started = clock.monotonic();
         await signAll();
         signedAt = started;
