@@ -98,7 +98,7 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
       nonces: createDpopNonces(keyring, clock, policy.dpopNonce),
       hasher: createPasswordHasher({ parallel: availableParallelism(), queue: policy.password.queue }),
       tenants: createTenantDirectory(store, clock, policy),
-      dataKeys: createDataKeys(store, vault, clock.monotonic),
+      dataKeys: createDataKeys(store, vault, clock),
       idBreaker: createIdBreaker({ store, keyring, clock }),
     };
 

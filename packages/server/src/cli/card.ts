@@ -158,6 +158,6 @@ async function open(
 ): Promise<Deployment & { readonly tenant: Tenant; readonly cipher: TenantCipher }> {
   const deployment = await run.deployment();
   const tenant = await chosenTenant(deployment, run.options);
-  const cipher = await createDataKeys(deployment.store, deployment.vault, cli.clock.monotonic).cipher(tenant.id);
+  const cipher = await createDataKeys(deployment.store, deployment.vault, cli.clock).cipher(tenant.id);
   return { ...deployment, tenant, cipher };
 }

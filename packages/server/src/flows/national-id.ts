@@ -8,6 +8,8 @@ import { nationalIdProblem } from "../people/national-id-rules.ts";
 import type { Services } from "../services.ts";
 import { findHolder } from "../store/beneficiaries.ts";
 import { type Budget, type Rate, secondsUntilOpen, settleFailure, settleSuccess, spend } from "../store/budgets.ts";
+import type { SessionRecord } from "../store/sessions.ts";
+import type { Queries } from "../store/store.ts";
 import { budgetKey, budgetSubject } from "../tokens/index-key.ts";
 import { releasedOnError, takeAttempt } from "./attempt.ts";
 import { type CitizenTenant, citizenTenant } from "./citizen-tenant.ts";
@@ -44,20 +46,41 @@ export async function signInWithNationalId(
   const budgets = [deviceId === null ? limits.number : limits.device(deviceId)];
   await takeAttempt(services, budgets);
   const matched = person?.birth && fitsRecord(person.birth, said) ? person : null;
-  await releasedOnError(services, budgets, () =>
-    services.store.transaction(async (tx) => {
-      await services.idBreaker.count(tx, home.id, home.policy, person !== null);
-      if (matched) return settleSuccess(tx, budgets);
-      const closed = await settleFailure(tx, budgets);
-      if (limits.network) await spend(tx, limits.network);
-      await recordEvent(tx, { tenantId: home.id, type: closed ? "id.blocked" : "id.failed" });
-    }),
-  );
-  if (!matched) throw new Fault("invalid_identity");
-  if (await needsSecondStep(services, home, matched, deviceId)) {
-    return demandSecondStep(services, home, matched, ["kba"]);
-  }
-  return startSession(services, home, matched, deviceId);
+  const attempt = { home, budgets, deviceId, known: person !== null };
+  const outcome = await releasedOnError(services, budgets, async () => {
+    if (!matched) return storeFailure(services, attempt, limits.network);
+    if (!(await needsSecondStep(services, home, matched, deviceId))) return storeSession(services, attempt, matched);
+    await services.store.transaction((tx) => settle(services, tx, attempt));
+    return "second step";
+  });
+  if (!matched || outcome === null) throw new Fault("invalid_identity");
+  return outcome === "second step"
+    ? demandSecondStep(services, home, matched, ["kba"])
+    : citizenAnswer(services, outcome);
+}
+
+interface Attempt {
+  readonly home: CitizenTenant;
+  readonly budgets: readonly Budget[];
+  readonly deviceId: string | null;
+  /** Someone has the number. */
+  readonly known: boolean;
+}
+
+async function settle({ idBreaker }: Services, tx: Queries, { home, budgets, known }: Attempt): Promise<void> {
+  await idBreaker.count(tx, home.id, home.policy, known);
+  await settleSuccess(tx, budgets);
+}
+
+async function storeFailure({ store, idBreaker }: Services, attempt: Attempt, network: Rate | null): Promise<null> {
+  const { home, budgets, known } = attempt;
+  await store.transaction(async (tx) => {
+    await idBreaker.count(tx, home.id, home.policy, known);
+    const closed = await settleFailure(tx, budgets);
+    if (network) await spend(tx, network);
+    await recordEvent(tx, { tenantId: home.id, type: closed ? "id.blocked" : "id.failed" });
+  });
+  return null;
 }
 
 function demandNumber(home: CitizenTenant, text: string): string {
@@ -117,14 +140,12 @@ async function needsSecondStep(
   return deviceId === null && (await idBreaker.isTripped(home.id, home.policy));
 }
 
-async function startSession(
-  services: Services,
-  home: CitizenTenant,
-  person: Beneficiary,
-  deviceId: string | null,
-): Promise<CitizenSession> {
-  const session = await services.store.transaction(async (tx) => {
-    const started = await startCitizenSession(services, tx, {
+/** Null when the person was disabled meanwhile. */
+async function storeSession(services: Services, attempt: Attempt, person: Beneficiary): Promise<SessionRecord | null> {
+  const { home, deviceId } = attempt;
+  return services.store.transaction(async (tx) => {
+    await settle(services, tx, attempt);
+    const session = await startCitizenSession(services, tx, {
       tenantId: home.id,
       beneficiaryId: person.id,
       provider: "id",
@@ -133,11 +154,9 @@ async function startSession(
       lifeSeconds: home.policy.nationalId.life,
       deviceId,
     });
-    if (started) {
-      await recordEvent(tx, { tenantId: home.id, type: "id.verified", subject: person.id, sessionId: started.id });
+    if (session) {
+      await recordEvent(tx, { tenantId: home.id, type: "id.verified", subject: person.id, sessionId: session.id });
     }
-    return started;
+    return session;
   });
-  if (!session) throw new Fault("invalid_identity", { detail: "disabled meanwhile" });
-  return citizenAnswer(services, session);
 }

@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:crypto";
+import type { Clock } from "../clock.ts";
 import type { Queries, Store } from "../store/store.ts";
 import type { KeyVault } from "../tokens/key-vault.ts";
 
@@ -41,13 +42,13 @@ interface KeyPair {
 /** Another node's rotation is seen within this time; until then its rows are read with a fresh look. */
 const keepMs = 1000;
 
-export function createDataKeys(store: Store, vault: KeyVault, now: () => number): DataKeys {
+export function createDataKeys(store: Store, vault: KeyVault, clock: Clock): DataKeys {
   const kept = new Map<string, { readonly cipher: TenantCipher; readonly until: number }>();
 
   async function load(tenantId: string): Promise<TenantCipher> {
     const pairs = await readPairs(store, vault, tenantId);
     const cipher = createCipher(tenantId, pairs.length > 0 ? pairs : [await addPair(tenantId, 1)]);
-    kept.set(tenantId, { cipher, until: now() + keepMs });
+    kept.set(tenantId, { cipher, until: clock.monotonic() + keepMs });
     return cipher;
   }
 
@@ -78,7 +79,7 @@ export function createDataKeys(store: Store, vault: KeyVault, now: () => number)
   return {
     async cipher(tenantId) {
       const known = kept.get(tenantId);
-      return known && known.until > now() ? known.cipher : load(tenantId);
+      return known && known.until > clock.monotonic() ? known.cipher : load(tenantId);
     },
     async rotate(tenantId) {
       const { version } = await load(tenantId);

@@ -4,13 +4,8 @@ import type { Clock } from "../../src/clock.ts";
 export class MovableClock implements Clock {
   offset = 0;
 
-  now(): number {
-    return Date.now() + this.offset;
-  }
-
-  monotonic(): number {
-    return performance.now() + this.offset;
-  }
+  readonly now = (): number => Date.now() + this.offset;
+  readonly monotonic = (): number => performance.now() + this.offset;
 
   advance(seconds: number): void {
     this.offset += seconds * 1000;
