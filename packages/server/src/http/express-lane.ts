@@ -12,9 +12,9 @@ export interface ExpressRoute {
 }
 
 /**
- * A GET with a fixed path has nothing to route and nothing to parse, so it skips the machinery for both. Every call in a
- * deployment checks a token, and that machinery is most of what such a check would cost. The answer is byte for byte
- * what Fastify makes of it; with a query, or as HEAD, the same route goes through Fastify.
+ * A GET with a fixed path has nothing to route and nothing to parse, so it skips the machinery for both: every call in
+ * a deployment checks a token, and pays for each step. The answer is the one Fastify would give; with a query, or as
+ * HEAD, the same route goes through Fastify.
  */
 export function addToExpressLane(app: FastifyInstance, route: ExpressRoute): void {
   // Fastify has its serialisers when it knows all routes.

@@ -13,7 +13,13 @@ export interface SingleHeaders {
 }
 
 const names = ["host", "authorization", "origin", "dpop", "content-type", "x-tenant-id", "x-device-token"] as const;
-const known = new Map<string, keyof SingleHeaders>(names.map((name) => [name, name]));
+/** In lower case and as most clients write them; another spelling costs one more look. */
+const known = new Map<string, keyof SingleHeaders>(
+  names.flatMap((name) => [
+    [name, name],
+    [name.replace(/(?<![a-z])[a-z]/g, (first) => first.toUpperCase()), name],
+  ]),
+);
 /** One bit for each length a name has: most other headers are passed over by their length alone. */
 const lengths = names.reduce((bits, { length }) => bits | (1 << length), 0);
 
@@ -26,7 +32,7 @@ export function readSingleHeaders({ rawHeaders }: IncomingMessage, found: Single
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const sent = rawHeaders[index] as string;
     if (sent.length > 31 || ((lengths >> sent.length) & 1) === 0) continue;
-    const name = known.get(sent.toLowerCase());
+    const name = known.get(sent) ?? known.get(sent.toLowerCase());
     if (name === undefined) continue;
     if (found[name] !== undefined) {
       return new Fault("invalid_request", { field: name, message: `The header ${name} is there twice. Send it once.` });
