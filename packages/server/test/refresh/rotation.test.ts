@@ -127,6 +127,31 @@ describe.each(databases)("refresh on $name", (database) => {
     });
   });
 
+  /** As after a fail-over or a restore that lost the last rotations. */
+  async function setBack(session: SignedIn, counter: number): Promise<void> {
+    const { db } = deployment.store;
+    await db.updateTable("sessions").set({ counter }).where("id", "=", session.sid).execute();
+  }
+
+  test("a bound session goes on with a token that the database has forgotten, and in order", async () => {
+    const session = await deployment.signIn();
+    const tokens = await rotated(session, 3);
+    await setBack(session, 1);
+    const ahead = await refresh(session, tokens[3]);
+    expect(ahead.status, ahead.text).toBe(200);
+    expect((await deployment.row(session)).counter).toBe(4);
+    expect((await refresh(session, tokens[3], 1)).body.refreshToken).toBe(ahead.body.refreshToken);
+    expect((await refresh(session, tokens[2])).body.code).toBe("refresh_superseded");
+  });
+
+  test("a plain session ends with a token that the database has forgotten: nobody can say whose it is", async () => {
+    const session = await deployment.signIn({ bound: false });
+    const tokens = await rotated(session, 3);
+    await setBack(session, 1);
+    expect((await refresh(session, tokens[3])).body.code).toBe("session_revoked");
+    expect(await deployment.row(session)).toMatchObject({ revoked_reason: "reuse" });
+  });
+
   describe("of a plain session", () => {
     test("the parent a moment too late ends the family, here and on other nodes", async () => {
       const session = await deployment.signIn({ bound: false });
