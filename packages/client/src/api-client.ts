@@ -1,6 +1,6 @@
 import type { Problem } from "@fieldgate/contract";
 import { AuthError, NetworkError } from "./errors.ts";
-import type { Prover } from "./renewal.ts";
+import type { Prover } from "./renewal/dpop.ts";
 import type { ServerClock } from "./server-clock.ts";
 
 export interface ApiRequest {
@@ -15,6 +15,8 @@ export interface ApiRequest {
   readonly device?: string | undefined;
   /** Lets the request outlive the page. */
   readonly keepalive?: boolean;
+  /** What sends it, where that is not the plain `fetch`. */
+  readonly via?: typeof fetch;
 }
 
 /** Speaks to one service. */
@@ -31,36 +33,34 @@ export interface ApiClient {
 export interface ApiSettings {
   readonly fetch: typeof fetch;
   readonly clock: ServerClock;
-  readonly deviceNow: () => number;
+  /** The device's clock in ms. */
+  readonly now: () => number;
   /** Milliseconds an answer may take. */
   readonly timeout: number;
 }
 
 export function createApiClient(url: string, settings: ApiSettings): ApiClient {
-  const { clock } = settings;
+  const { clock, fetch, now, timeout } = settings;
   let nonce: string | undefined;
 
-  async function send(address: string, { method, body, token, prove, device, keepalive }: ApiRequest) {
-    const verb = method ?? (body ? "POST" : "GET");
+  async function send(address: string, request: ApiRequest): Promise<Response> {
+    const { body, token, prove, device, keepalive = false, via = fetch, method = body ? "POST" : "GET" } = request;
     const headers = new Headers(body && { "Content-Type": "application/json" });
     if (token) headers.set("Authorization", `Bearer ${token}`);
     if (device) headers.set("X-Device-Token", device);
-    if (prove) headers.set("DPoP", await prove(verb, address, nonce));
+    if (prove) headers.set("DPoP", await prove(method, address, nonce));
     try {
-      const response = await settings.fetch(address, {
-        method: verb,
+      return await via(address, {
+        method,
         headers,
+        keepalive,
         body: body ? JSON.stringify(body) : null,
-        keepalive: !!keepalive,
-        cache: "no-store",
         credentials: "omit",
         redirect: "error",
-        referrerPolicy: "no-referrer",
-        signal: AbortSignal.timeout(settings.timeout),
+        signal: AbortSignal.timeout(timeout),
       });
-      return { response, text: await response.text() };
     } catch (cause) {
-      throw new NetworkError(`${url} did not answer.`, { cause });
+      throw cause instanceof AuthError ? cause : new NetworkError(`${url} did not answer.`, { cause });
     }
   }
 
@@ -68,36 +68,23 @@ export function createApiClient(url: string, settings: ApiSettings): ApiClient {
     url,
     async request<T>(path: string, request: ApiRequest = {}): Promise<T> {
       for (let isRetry = false; ; isRetry = true) {
-        const { response, text } = await send(url + path, request);
+        const response = await send(url + path, request);
         const { status, ok, headers } = response;
         const retryAfter = Number(headers.get("Retry-After")) || undefined;
-        const answer = status === 204 ? {} : parseObject(text);
+        const answer = status === 204 ? {} : await response.json().catch(() => null);
         if (!answer || (!ok && !answer.code)) {
-          throw new NetworkError(`${url} gave an answer (${status}) that is not the service's.`, {
-            status,
-            retryAfter,
-          });
+          throw new NetworkError(`${url} gave a foreign answer (${status}).`, { status, retryAfter });
         }
         nonce = headers.get("DPoP-Nonce") ?? nonce;
         const date = Date.parse(headers.get("Date") ?? "");
-        if (date) clock.skew = date - settings.deviceNow();
-        if (ok) return answer as T;
-        const problem = answer as Problem;
-        const { code, detail = code, field } = problem;
+        if (date) clock.skew = date - now();
+        if (ok) return answer;
+        const { code, detail = code, field } = answer as Problem;
         // The nonce is known now: the same request, with a new proof, is welcome.
         if (code !== "use_dpop_nonce" || isRetry || !request.prove) {
-          throw new AuthError(code, detail, { status, retryAfter, field, problem });
+          throw new AuthError(code, detail, { status, retryAfter, field, problem: answer });
         }
       }
     },
   };
-}
-
-function parseObject(text: string): Record<string, unknown> | null {
-  try {
-    const value = JSON.parse(text);
-    return typeof value === "object" ? value : null;
-  } catch {
-    return null;
-  }
 }

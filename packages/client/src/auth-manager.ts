@@ -9,10 +9,11 @@ import { type AuthState, isLiving } from "./auth-state.ts";
 import { type Checks, sleep, startChecks } from "./checks.ts";
 import { createEngine, type Engine } from "./engine.ts";
 import { AuthError } from "./errors.ts";
+import { once } from "./once.ts";
 import type { AuthManagerOptions } from "./options.ts";
 import { graceEnd } from "./session.ts";
 import type { AuthListener } from "./state-store.ts";
-import { MemoryAuthStorageAdapter } from "./storage/memory.ts";
+import { DeferredStorage, openMemory } from "./storage/deferred.ts";
 import type { AuthStorageAdapter } from "./storage/storage.ts";
 
 /** The adapters by their keys. Add your own by declaration merging, and `adapter(key)` knows its type. */
@@ -38,14 +39,17 @@ export type AdapterOf<K extends string> = K extends keyof AdapterTypes ? Adapter
  */
 export class AuthManager {
   readonly #engine: Engine;
-  #starting: Promise<void> | undefined;
+  readonly #types: readonly string[];
   #checks: Checks | undefined;
 
-  /** Like `fetch`, with the token added. Goes to the server, the session's `serverUrl` and `trustedOrigins` alone. */
+  /** Like `fetch`, with the token added. Goes to the server, the adapters' `serverUrl` and `trustedOrigins` alone. */
   readonly fetch: typeof globalThis.fetch;
 
   /** Calls the listener with the state now and at each change. Returns the unsubscribe function. */
   readonly subscribe: (listener: AuthListener) => () => void;
+
+  /** Reads the storage and gets the adapters ready. A network that is away does not make it fail. */
+  readonly initialize: () => Promise<void> = once(() => this.#start());
 
   /** Adds a provider under a new key. An existing key cannot be replaced. */
   static register(key: string, factory: AdapterFactory): void {
@@ -61,11 +65,12 @@ export class AuthManager {
   constructor(
     configs: readonly AdapterConfig[],
     serverBaseUrl: string,
-    storage: AuthStorageAdapter = new MemoryAuthStorageAdapter(),
+    storage: AuthStorageAdapter = new DeferredStorage("", () => openMemory("")),
     options: AuthManagerOptions = {},
   ) {
-    const engine = createEngine(configs, serverBaseUrl, storage, options, () => this.initialize());
+    const engine = createEngine(configs, serverBaseUrl, storage, options, this.initialize);
     this.#engine = engine;
+    this.#types = configs.map(({ type }) => type);
     this.subscribe = engine.subscribe;
     this.fetch = createAuthFetch(engine, () => this.getToken());
   }
@@ -75,28 +80,22 @@ export class AuthManager {
     return this.#engine.state;
   }
 
-  /** Reads the storage and gets the adapters ready. A network that is away does not make it fail. */
-  initialize(): Promise<void> {
-    this.#starting ??= this.#start().catch((error) => {
-      this.#starting = undefined;
-      throw error;
-    });
-    return this.#starting;
-  }
-
   /** Signs in with username and password, or through the adapter of the given type. */
   async login(credentials: Credentials | null, type = "password"): Promise<SignedIn> {
-    await this.initialize();
-    const adapter = await this.#engine.adapters.ready(type);
-    return this.#engine.signIn(type, () => adapter.login(credentials));
+    const { adapters, signIn } = await this.#ready();
+    const adapter = await adapters.ready(type);
+    return signIn(type, () => adapter.login(credentials));
   }
 
   /** Finishes a sign-in that left the page; `url` is the page's address by default. */
   async handleCallback(type: string, url: string = globalThis.location?.href): Promise<SignedIn> {
-    await this.initialize();
-    const adapter = await this.#engine.adapters.ready(type);
-    if (!adapter.handleCallback) throw new AuthError("unsupported", `The ${type} adapter has no callback.`);
-    return this.#engine.signIn(type, () => (adapter as Required<AuthAdapter>).handleCallback(url));
+    const { adapters, signIn } = await this.#ready();
+    const adapter = await adapters.ready(type);
+    return signIn(type, async () => {
+      const finished = await adapter.handleCallback?.(url);
+      if (!finished) throw new AuthError("unsupported", `The ${type} adapter has no callback.`);
+      return finished;
+    });
   }
 
   /**
@@ -104,30 +103,27 @@ export class AuthManager {
    * Resolves when the storage is empty and the server was told or did not answer.
    */
   async logout(): Promise<void> {
-    await this.initialize();
-    const { adapters, attempt, signOut } = this.#engine;
+    const { adapters, attempt, signOut } = await this.#ready();
     await signOut();
-    for (const type of adapters.types) {
-      const adapter = adapters.get(type);
+    for (const adapter of adapters.loaded.values()) {
       if (!(adapter instanceof ServerAuthAdapter)) await attempt("adapter", adapter.logout());
     }
   }
 
   /** Whether somebody counts as signed in, as far as this device can tell. */
   async isAuthenticated(): Promise<boolean> {
-    await this.initialize();
-    const { sessions, clock, settings, tokens } = this.#engine;
+    const { sessions, clock, settings, tokens } = await this.#ready();
     if (sessions.held && clock.now() >= graceEnd(sessions.held, settings.offlineGrace)) {
       // Over by our clock, which may be wrong: the server's word counts, where it can be had.
-      await tokens.use().catch(() => null);
+      await tokens.use().catch(() => 0);
     }
     return isLiving(this.state);
   }
 
   /** Validates a token by the rules of one provider. */
   async validateToken(type: string, token: string): Promise<boolean> {
-    await this.initialize();
-    return (await this.#engine.adapters.ready(type)).validateToken(token);
+    const { adapters } = await this.#ready();
+    return (await adapters.ready(type)).validateToken(token);
   }
 
   /**
@@ -135,29 +131,25 @@ export class AuthManager {
    * signed in and a token can only be had once the server answers.
    */
   async getToken(): Promise<string | null> {
-    await this.initialize();
-    return this.#engine.tokens.use();
+    return (await this.#ready()).tokens.use();
   }
 
   /** Who is signed in, as the server knows them; null when nobody is. */
   async getCurrentUser(): Promise<CurrentUser | null> {
-    const token = await this.getToken();
-    if (!token) return null;
-    const { sessions, connect, tokens } = this.#engine;
-    const ask = (bearer: string) =>
-      connect(sessions.held?.server).request<CurrentUser>("/api/users/me", { token: bearer });
+    const { sessions, connect } = await this.#ready();
     try {
-      return await ask(token);
+      return await connect(sessions.held?.server).request("/api/users/me", { via: this.fetch });
     } catch (error) {
-      if ((error as AuthError).status !== 401) throw error;
-      const other = await tokens.useInsteadOf(token);
-      return other ? ask(other) : null;
+      if (isLiving(this.state)) throw error;
+      return null;
     }
   }
 
   /** The adapter of a configured type. */
   adapter<K extends string>(type: K): AdapterOf<K> {
-    return this.#engine.adapters.get(type) as AdapterOf<K>;
+    const adapter = this.#engine.adapters.loaded.get(type);
+    if (!adapter) throw new AuthError("unsupported", `"${type}" is not loaded: configure it, and await initialize().`);
+    return adapter as AdapterOf<K>;
   }
 
   /** Lets go of timers, channels and the storage. The session stays stored. */
@@ -169,28 +161,33 @@ export class AuthManager {
     await storage.close();
   }
 
+  async #ready(): Promise<Engine> {
+    await this.initialize();
+    return this.#engine;
+  }
+
   async #start(): Promise<void> {
     const engine = this.#engine;
-    const { settings, storage, sessions, connection, warn, attempt, adapters } = engine;
+    const { settings, storage, sessions, connection, attempt, adapters } = engine;
     const { checkInterval, timeout } = settings;
     await storage.initialize();
-    if (storage.warning) warn("storage", storage.warning);
+    if (storage.warning) engine.warn("storage", storage.warning);
     await sessions.reload();
 
     // What fails, or takes longer than an answer may, is tried again when it is used.
-    const ready: Promise<unknown>[] = adapters.types.map((type) => attempt("adapter", adapters.ready(type)));
+    const ready: Promise<unknown>[] = this.#types.map((type) => attempt("adapter", adapters.ready(type)));
     if (sessions.held?.refreshToken) ready.push(attempt("session", engine.renewal()));
     await Promise.race([Promise.all(ready), sleep(timeout)]);
 
     if (!checkInterval) return;
     const check = async () => {
-      await attempt("logout", engine.logoutQueue.flush());
+      await attempt("logout", engine.flushLogouts());
       await attempt("session", engine.tokens.use());
     };
     this.#checks = startChecks({
       check,
       delay: () => (this.state.status === "offlineGrace" ? Math.min(connection.pause, checkInterval) : checkInterval),
-      onWake: connection.reset,
+      onWake: connection.answered,
     });
     check();
   }

@@ -55,11 +55,11 @@ function settle(state: SettledState, event: AuthEvent): SettledState {
   switch (event.type) {
     case "refreshStarted":
       // In grace the attempts repeat for days: a screen that flickers with each would only worry people.
-      return state.status === "signedIn" ? { status: "refreshing", provider, username } : state;
+      return state.status === "signedIn" ? { ...state, status: "refreshing" } : state;
     case "verified":
       return signedIn(event.person);
     case "unreachable":
-      return state.status === "expired" ? state : { status: "offlineGrace", provider, username, until: event.until };
+      return state.status === "expired" ? state : { ...state, status: "offlineGrace", until: event.until };
     case "ended":
       return { status: "expired", provider, username, reason: event.reason };
     default:

@@ -8,9 +8,8 @@ export interface Connection {
   readonly isPointless: boolean;
   /** Milliseconds until the next try in the background. */
   readonly pause: number;
+  /** Takes note of an answer or a failure. Without a failure, the next try may come at once. */
   answered(error?: AuthError): void;
-  /** Something changed, such as the network coming back: try again at once. */
-  reset(): void;
 }
 
 export function createConnection(): Connection {
@@ -32,10 +31,7 @@ export function createConnection(): Connection {
       failures = error ? failures + 1 : 0;
       // A refused connection costs nothing to try again; one that hangs would make every caller wait.
       const isHung = (error?.cause as Error | undefined)?.name === "TimeoutError";
-      until = performance.now() + 1000 * Math.min(error?.retryAfter ?? (isHung ? 15 : 0.2), 300);
-    },
-    reset() {
-      failures = until = 0;
+      until = error ? performance.now() + 1000 * Math.min(error.retryAfter ?? (isHung ? 15 : 0.2), 300) : 0;
     },
   };
 }

@@ -5,9 +5,9 @@ import { type ApiClient, createApiClient } from "./api-client.ts";
 import { type Connection, createConnection } from "./connection.ts";
 import { type AuthError, NetworkError } from "./errors.ts";
 import type { KeyDatabase } from "./keys/key-database.ts";
-import { createLogoutQueue, type LogoutQueue } from "./logout-queue.ts";
+import { once } from "./once.ts";
 import { type AuthManagerOptions, resolveOptions, type Settings } from "./options.ts";
-import type { Renewal } from "./renewal.ts";
+import type { Renewal } from "./renewal/renewal.ts";
 import { createServerClock, type ServerClock } from "./server-clock.ts";
 import { createSessions, type Sessions } from "./sessions.ts";
 import { createSignIn, type SignIn } from "./sign-in.ts";
@@ -30,7 +30,8 @@ export interface Engine extends StateStore {
   keys(): KeyDatabase;
   /** The client of a service; of the main one by default. */
   connect(url?: string): ApiClient;
-  isOurServer(url: string): boolean;
+  /** The services this manager speaks to, by their base URLs. */
+  readonly servers: ReadonlyMap<string, ApiClient>;
   /** Told of every answer about the session, and of every failure to get one. */
   onAnswer(error?: AuthError): void;
   /** Waits for what is not vital: a failure becomes a warning. */
@@ -38,9 +39,11 @@ export interface Engine extends StateStore {
   readonly tabs: Tabs;
   readonly sessions: Sessions;
   readonly tokenCheck: TokenCheck;
-  readonly logoutQueue: LogoutQueue;
-  readonly signIn: SignIn["signIn"];
-  readonly discard: SignIn["discard"];
+  readonly signIn: SignIn;
+  /** Drops what belongs to a session that is not wanted any more, and tells the server in the background. */
+  discard(session: Partial<StoredSession>): Promise<void>;
+  /** Tells the server of the logouts it has not heard of. */
+  flushLogouts(): Promise<void>;
   /** What sessions with a refresh token need, loaded when there is one. */
   renewal(): Promise<Renewal>;
   readonly tokens: TokenSource;
@@ -60,16 +63,14 @@ export function createEngine(
 ): Engine {
   const settings = resolveOptions(options);
   const server = checkUrl("serverBaseUrl", serverBaseUrl);
-  const { now: deviceNow, fetch, timeout } = settings;
   const { tenantId } = storage;
-  const clock = createServerClock(deviceNow);
+  const clock = createServerClock(settings.now);
   const connection = createConnection();
   const apis = new Map<string, ApiClient>();
   let keyDatabase: KeyDatabase | undefined;
-  let renewal: Promise<Renewal> | undefined;
 
   const connect = (url = server): ApiClient => {
-    const api = apis.get(url) ?? createApiClient(url, { fetch, timeout, deviceNow, clock });
+    const api = apis.get(url) ?? createApiClient(url, { ...settings, clock });
     apis.set(url, api);
     return api;
   };
@@ -83,48 +84,56 @@ export function createEngine(
     clock,
     connection,
     connect,
-    isOurServer: (url: string) => apis.has(url),
+    servers: apis,
     keys() {
       keyDatabase ??= options.keys ?? storage.keys?.() ?? openKeyDatabase(tenantId);
       return keyDatabase;
     },
-    renewal() {
-      renewal ??= import("./renewal.ts")
-        .then(({ createRenewal }) => createRenewal(engine))
-        .catch((cause) => {
-          renewal = undefined;
-          throw new NetworkError("A part of the client could not be loaded.", { cause });
-        });
-      return renewal;
-    },
+    renewal: once(async () => {
+      try {
+        return (await import("./renewal/renewal.ts")).createRenewal(engine);
+      } catch (cause) {
+        throw new NetworkError("A part of the client did not load.", { cause });
+      }
+    }),
     onAnswer(error?: AuthError) {
       connection.answered(error);
       if (error) engine.tokens.unreachable();
     },
     attempt: <T>(about: AuthWarning["about"], work: Promise<T>) => work.catch((cause) => engine.warn(about, cause)),
     // A session whose provider is no longer configured is judged by the rules that all our tokens share.
-    adapterOf: (provider: string) =>
-      engine.adapters.ready(engine.adapters.types.includes(provider) ? provider : "password"),
-    async signOut(provider?: string) {
-      const direct: StoredSession[] = [];
-      await engine.sessions.clear(provider, async (session) => {
-        if (session.refreshToken && globalThis.crypto?.subtle) await engine.discard(session);
-        else if (session.token) direct.push(session);
-      });
-      await engine.attempt("logout", engine.logoutQueue.flush());
-      // Without a refresh token the access token itself names the session. It is not kept: it soon ends by itself.
-      for (const { server: from, token } of direct) {
-        const request = { method: "POST", token, keepalive: true } as const;
-        await engine.attempt("logout", connect(from).request("/api/users/logout", request));
-      }
+    adapterOf: (provider: string) => engine.adapters.ready(engine.adapters.isKnown(provider) ? provider : "password"),
+    async discard(session: Partial<StoredSession>) {
+      if (!session.keyId && !session.refreshToken) return;
+      await engine.attempt(
+        "logout",
+        engine.renewal().then((renewal) => renewal.discard(session)),
+      );
+      engine.attempt("logout", engine.flushLogouts());
     },
-  }) as { -readonly [Part in keyof Engine]: Engine[Part] };
+    async flushLogouts() {
+      // The part that sends them is not loaded for nothing.
+      if ((await engine.keys().list("logout")).length > 0) await (await engine.renewal()).flush();
+    },
+    async signOut(provider?: string) {
+      const told: (() => Promise<unknown>)[] = [engine.flushLogouts];
+      await engine.sessions.clear(provider, async (session) => {
+        const { server: from, refreshToken, token } = session;
+        if (refreshToken && globalThis.crypto?.subtle) {
+          await (await engine.renewal()).discard(session);
+        } else if (token) {
+          // Without a refresh token the access token itself names the session. It is not kept: it soon ends by itself.
+          told.push(() => connect(from).request("/api/users/logout", { method: "POST", token, keepalive: true }));
+        }
+      });
+      for (const tell of told) await engine.attempt("logout", tell());
+    },
+  }) as unknown as { -readonly [Part in keyof Engine]: Engine[Part] };
 
   engine.tabs = joinTabs(engine);
   engine.sessions = createSessions(engine);
   engine.tokenCheck = createTokenCheck(engine);
-  engine.logoutQueue = createLogoutQueue(engine);
-  Object.assign(engine, createSignIn(engine));
+  engine.signIn = createSignIn(engine);
   engine.tokens = createTokenSource(engine);
   engine.adapters = createAdapters(
     configs,
@@ -133,7 +142,7 @@ export function createEngine(
       tenantId,
       serverBaseUrl: server,
       environment: settings.environment,
-      fetch,
+      fetch: settings.fetch,
       now: () => clock.now(),
       connect: (url) => connect(checkUrl(`${provider}.serverUrl`, url)),
       checkToken: engine.tokenCheck.check,

@@ -64,9 +64,3 @@ export class ConfigurationError extends AuthError {
     super("configuration", `${field}: ${message}`, { field });
   }
 }
-
-/** Offline, time-out, 408, 429, 5xx: nothing was decided, and nothing may be concluded. */
-export function isUndecided(error: unknown): boolean {
-  const { code, status = 0 } = error as AuthError;
-  return code === "unreachable" || status === 408 || status === 429 || status >= 500;
-}

@@ -8,7 +8,8 @@ export type {
   SignInOptions,
   SignInRequest,
 } from "./adapters/adapter.ts";
-export { SelectionRequiredError, StepUpRequiredError } from "./adapters/citizen-sign-in.ts";
+export { SelectionRequiredError } from "./adapters/citizen-sign-in.ts";
+export { StepUpRequiredError } from "./adapters/second-step.ts";
 export { ServerAuthAdapter } from "./adapters/server-adapter.ts";
 export type { ApiClient, ApiRequest } from "./api-client.ts";
 export { type AdapterOf, type AdapterTypes, AuthManager } from "./auth-manager.ts";

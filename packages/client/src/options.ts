@@ -1,4 +1,5 @@
 import type { KeyDatabase } from "./keys/key-database.ts";
+import { checkUrl } from "./urls.ts";
 
 /** Everything has a working default. Durations are seconds. */
 export interface AuthManagerOptions {
@@ -27,23 +28,13 @@ export interface AuthManagerOptions {
 }
 
 /** The options, resolved; durations are milliseconds here. */
-export interface Settings {
-  readonly trustedOrigins: readonly string[];
-  readonly offlineGrace: number;
-  readonly checkInterval: number;
-  readonly verdictAge: number;
-  readonly timeout: number;
-  readonly lockWait: number;
-  readonly environment: "frontend" | "backend";
-  readonly fetch: typeof fetch;
-  readonly now: () => number;
-}
+export type Settings = Required<Omit<AuthManagerOptions, "keys">>;
 
 export function resolveOptions(options: AuthManagerOptions): Settings {
-  const isPage = "window" in globalThis || "WorkerGlobalScope" in globalThis;
+  const isPage = "document" in globalThis || "WorkerGlobalScope" in globalThis;
   const { offlineGrace = 30 * 86_400, checkInterval = 300, verdictAge = 60, timeout = 10, lockWait = 5 } = options;
   return {
-    trustedOrigins: options.trustedOrigins ?? [],
+    trustedOrigins: (options.trustedOrigins ?? []).map((url, index) => checkUrl(`trustedOrigins[${index}]`, url)),
     offlineGrace: offlineGrace * 1000,
     checkInterval: checkInterval * 1000,
     verdictAge: verdictAge * 1000,

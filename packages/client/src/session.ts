@@ -21,7 +21,7 @@ export type SessionFrame = Pick<StoredSession, "version" | "provider" | "server"
 /** A session to store. An answer without a name or a token is not the service's, whatever its status says. */
 export function toSession(answer: SignInAnswer, frame: SessionFrame, clock: ServerClock): StoredSession {
   const { username, token, userId, expiresIn, refreshToken, refreshExpiresIn } = answer;
-  if (!username || !token) throw new NetworkError("The sign-in gave no username or no token.");
+  if (!username || !token) throw new NetworkError("The sign-in gave no token.");
   const renewedAt = clock.now();
   const after = (seconds: number | undefined) => (seconds === undefined ? undefined : renewedAt + seconds * 1000);
   return {
@@ -40,11 +40,6 @@ export function toSession(answer: SignInAnswer, frame: SessionFrame, clock: Serv
 /** Whether the token is over, as far as this device can tell. */
 export function isOver({ expiresAt = Infinity }: StoredSession, now: number): boolean {
   return now >= expiresAt;
-}
-
-/** Whether it is time to renew: within a minute of the end, or a quarter of a short life. */
-export function isDue({ refreshToken, expiresAt = Infinity, renewedAt = 0 }: StoredSession, now: number): boolean {
-  return !!refreshToken && now >= expiresAt - Math.min(60_000, (expiresAt - renewedAt) / 4);
 }
 
 /** Until when somebody counts as signed in while the server cannot be asked. */

@@ -13,8 +13,8 @@ export interface Sessions {
   reload(): Promise<void>;
   /** Stores a new sign-in and gives the session it replaces, unless somebody logged out since `logouts` was read. */
   begin(next: Session, logouts: number): Promise<Session | null>;
-  /** Stores a renewed session where the one it renews still is; false when it no longer was. */
-  renew(before: Session, next: Session): Promise<boolean>;
+  /** Takes note that storage now holds another session in this one's place. */
+  swap(before: Session, next: Session | null): void;
   /** Notes that the server ended a session, where it still is the stored one. */
   end(before: Session, code: NonNullable<Session["ended"]>): Promise<void>;
   /** Removes the session of one provider, or of all, each after a last visit. */
@@ -23,7 +23,7 @@ export interface Sessions {
 
 const isSame = (a: Session | null, b: Session | null) => a?.version === b?.version && a?.provider === b?.provider;
 
-export function createSessions({ storage, tabs, clock, isOurServer, emit, warn }: Engine): Sessions {
+export function createSessions({ storage, tabs, clock, servers, emit, warn }: Engine): Sessions {
   let held: Session | null = null;
   let restored = false;
   let removal: Promise<unknown> | undefined;
@@ -43,7 +43,7 @@ export function createSessions({ storage, tabs, clock, isOurServer, emit, warn }
     let best: Session | null = null;
     for (const provider of await storage.providers()) {
       const session = await storage.get(provider);
-      const isOurs = session && (!session.server || isOurServer(session.server));
+      const isOurs = session && (!session.server || servers.has(session.server));
       if (isOurs && (!best || rank(session) > rank(best))) best = session;
     }
     return best;
@@ -106,22 +106,9 @@ export function createSessions({ storage, tabs, clock, isOurServer, emit, warn }
       return before;
     },
 
-    async renew(before, next) {
-      try {
-        if (!(await storage.replace(before.provider, before.version, next))) {
-          await reload();
-          return false;
-        }
-      } catch (cause) {
-        // A new refresh token is not used before it is stored, and need not be: the old one gives it again. The new access
-        // token serves until then.
-        warn("storage", cause);
-        const { token, expiresAt, renewedAt } = next;
-        next = { ...before, token, expiresAt, renewedAt };
-      }
+    swap(before, next) {
       if (isSame(held, before)) hold(next);
       tabs.tell("session");
-      return true;
     },
 
     async end(before, ended) {
@@ -133,11 +120,8 @@ export function createSessions({ storage, tabs, clock, isOurServer, emit, warn }
       } catch (cause) {
         warn("storage", cause);
       }
-      if (isSame(held, before)) {
-        hold(null);
-        emit({ type: "ended", reason: ended });
-      }
-      tabs.tell("session");
+      if (isSame(held, before)) emit({ type: "ended", reason: ended });
+      this.swap(before, null);
     },
 
     async clear(provider, visit) {

@@ -2,11 +2,8 @@ import type { Engine } from "./engine.ts";
 
 /** The other tabs, workers and managers of this tenant. */
 export interface Tabs {
-  /**
-   * Runs work while no other tab does. The wait is bounded, because a frozen tab can hold a lock for hours: after it the work runs
-   * all the same. So a lock only saves requests; what is right must be right without it.
-   */
-  alone<T>(work: () => Promise<T>): Promise<T>;
+  /** What they know each other by. */
+  readonly name: string;
   /** Tells the others that storage has changed. */
   tell(change: "session" | "logout"): void;
   close(): void;
@@ -25,20 +22,7 @@ export function joinTabs(engine: Engine): Tabs {
     (channel as { unref?: () => void }).unref?.();
   }
   return {
-    async alone(work) {
-      let hasBegun = false;
-      const begin = () => {
-        hasBegun = true;
-        return work();
-      };
-      try {
-        const signal = AbortSignal.timeout(engine.settings.lockWait);
-        return await (globalThis.navigator?.locks?.request(name, { signal }, begin) ?? work());
-      } catch (error) {
-        if (hasBegun) throw error;
-        return work();
-      }
-    },
+    name,
     tell: (change) => channel?.postMessage(change),
     close: () => channel?.close(),
   };

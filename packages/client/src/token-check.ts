@@ -1,7 +1,7 @@
 import type { TokenVerdict } from "@fieldgate/contract";
 import type { ApiClient } from "./api-client.ts";
 import type { Engine } from "./engine.ts";
-import { AuthError, NetworkError } from "./errors.ts";
+import { type AuthError, NetworkError } from "./errors.ts";
 
 /** What the server says of a token. `unknown`: it could not be asked. */
 export type Verdict = "valid" | "invalid" | "unknown";
@@ -33,7 +33,7 @@ export function createTokenCheck({ settings, connection, onAnswer }: Engine): To
   async function ask(token: string, api: ApiClient): Promise<Verdict> {
     try {
       const { valid } = await api.request<TokenVerdict>("/api/users/check-token", { method: "POST", token });
-      if (valid !== true) throw new NetworkError("check-token gave a foreign answer.");
+      if (valid !== true) throw new NetworkError(`${api.url} gave a foreign answer.`);
       onAnswer();
       return self.note(token, "valid");
     } catch (error) {
@@ -43,8 +43,7 @@ export function createTokenCheck({ settings, connection, onAnswer }: Engine): To
         onAnswer();
         return self.note(token, "invalid", code);
       }
-      if (!(error instanceof AuthError)) throw error;
-      onAnswer(error);
+      onAnswer(error as AuthError);
       return self.note(token, "unknown");
     }
   }

@@ -1,7 +1,6 @@
 import { isLiving } from "./auth-state.ts";
 import type { Engine } from "./engine.ts";
-import { NetworkError } from "./errors.ts";
-import { graceEnd, isDue, isOver } from "./session.ts";
+import { graceEnd, isOver } from "./session.ts";
 import type { StoredSession } from "./storage/storage.ts";
 
 export interface TokenSource {
@@ -9,63 +8,27 @@ export interface TokenSource {
   use(): Promise<string | null>;
   /** The same after a service has refused this token. */
   useInsteadOf(refused: string): Promise<string | null>;
+  /** The verdict of the session's own adapter. */
+  isValid(session: StoredSession): Promise<boolean>;
+  /** The token of a session that was found valid, of which the state is told. */
+  accept(session: StoredSession | null): string | null;
   /** The server could not be asked: the grace runs, or is over. */
   unreachable(): void;
 }
 
 export function createTokenSource(engine: Engine): TokenSource {
-  const { sessions, tokenCheck, connection, clock, emit } = engine;
-  // A token that its adapter refuses although the server has just given it: renewing it again would not help.
-  let rejected: string | undefined;
-
-  const refresh = async () => (await engine.renewal()).refresh();
+  const { sessions, tokenCheck, clock, emit } = engine;
   const isPast = (session: StoredSession) => isOver(session, clock.now());
 
-  async function isValid({ provider, token }: StoredSession): Promise<boolean> {
-    return (await engine.adapterOf(provider)).validateToken(token);
-  }
-
-  function unreachable(): void {
-    const { held } = sessions;
-    if (!held) return;
-    const until = graceEnd(held, engine.settings.offlineGrace);
-    emit({ type: "unreachable", until });
-    if (clock.now() >= until) emit({ type: "ended", reason: "grace_over" });
-  }
-
-  function accept(session: StoredSession): string {
-    if (tokenCheck.last(session.token)?.verdict === "unknown") unreachable();
-    else emit({ type: "verified", person: session });
-    return session.token;
-  }
-
-  async function renewWhenDue(session: StoredSession): Promise<void> {
-    if (!isDue(session, clock.now())) return;
-    if (isPast(session)) {
-      if (connection.silence) throw connection.silence;
-      await refresh();
-    } else if (!connection.isPointless) {
-      // The token still serves: there will be other chances.
-      await refresh().catch(() => 0);
-    }
-  }
-
   async function validated(): Promise<string | null> {
-    if (sessions.held) await renewWhenDue(sessions.held);
-    let { held } = sessions;
-    if (!held) return null;
-    if (await isValid(held)) return accept(held);
-
-    const { token, refreshToken } = held;
-    const refusal = tokenCheck.last(token)?.code;
-    if (refreshToken && token !== rejected) {
-      await refresh();
-      held = sessions.held;
-      if (!held) return null;
-      if (await isValid(held)) return accept(held);
-      // Over already, by our own clock alone: that is an opinion, and not what ends a session which can be renewed.
-      if (isPast(held)) throw new NetworkError("This device's clock is wrong, and the server cannot be asked.");
-      rejected = held.token;
+    const renewal = sessions.held?.refreshToken ? await engine.renewal() : null;
+    if (renewal && sessions.held) await renewal.refreshWhenDue(sessions.held);
+    const { held } = sessions;
+    if (!held || (await self.isValid(held))) return self.accept(held);
+    const refusal = tokenCheck.last(held.token)?.code;
+    if (renewal) {
+      const token = await renewal.replaceRefused(held);
+      if (token || !sessions.held) return token;
     } else if (refusal) {
       // Without a refresh token there is nobody else to ask.
       await sessions.end(held, refusal);
@@ -75,31 +38,47 @@ export function createTokenSource(engine: Engine): TokenSource {
     return null;
   }
 
-  async function use(): Promise<string | null> {
-    if (!sessions.held || !tokenCheck.isFresh(sessions.held.token)) {
-      await engine.attempt("storage", sessions.reload());
-    }
-    try {
-      return await validated();
-    } catch (error) {
-      unreachable();
-      const { held } = sessions;
-      if (!held || !isLiving(engine.state)) return null;
-      if (isPast(held)) throw error;
-      return held.token;
-    }
-  }
+  const self: TokenSource = {
+    async use() {
+      if (!sessions.held || !tokenCheck.isFresh(sessions.held.token)) {
+        await engine.attempt("storage", sessions.reload());
+      }
+      try {
+        return await validated();
+      } catch (error) {
+        self.unreachable();
+        const { held } = sessions;
+        if (!held || !isLiving(engine.state)) return null;
+        if (isPast(held)) throw error;
+        return held.token;
+      }
+    },
 
-  return {
-    use,
     async useInsteadOf(refused) {
       const { held } = sessions;
       if (held?.token === refused) {
-        if (held.refreshToken) await refresh();
+        if (held.refreshToken) await (await engine.renewal()).refresh();
         else tokenCheck.note(refused, "unknown");
       }
-      return use();
+      return self.use();
     },
-    unreachable,
+
+    isValid: async ({ provider, token }) => (await engine.adapterOf(provider)).validateToken(token),
+
+    accept(session) {
+      if (!session) return null;
+      if (tokenCheck.last(session.token)?.verdict === "unknown") self.unreachable();
+      else emit({ type: "verified", person: session });
+      return session.token;
+    },
+
+    unreachable() {
+      const { held } = sessions;
+      if (!held) return;
+      const until = graceEnd(held, engine.settings.offlineGrace);
+      emit({ type: "unreachable", until });
+      if (clock.now() >= until) emit({ type: "ended", reason: "grace_over" });
+    },
   };
+  return self;
 }

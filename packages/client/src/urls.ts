@@ -6,12 +6,13 @@ const loopback = /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/;
 export function checkUrl(field: string, value: unknown): string {
   const url = typeof value === "string" && URL.canParse(value) ? new URL(value) : null;
   if (!url)
-    throw new ConfigurationError(field, `needs a URL such as https://auth.example.org, not ${JSON.stringify(value)}`);
-  if (url.protocol !== "https:" && !(url.protocol === "http:" && loopback.test(url.hostname))) {
-    throw new ConfigurationError(field, `"${value}" must be https; http is for localhost only`);
-  }
-  if (url.search || url.hash || url.username) {
-    throw new ConfigurationError(field, `"${value}" must have no credentials, query or fragment`);
+    throw new ConfigurationError(field, `${JSON.stringify(value)} is not a URL such as https://auth.example.org`);
+  const isLocal = url.protocol === "http:" && loopback.test(url.hostname);
+  if ((url.protocol !== "https:" && !isLocal) || url.search || url.hash || url.username) {
+    throw new ConfigurationError(
+      field,
+      `"${value}" must be https (http for localhost only), with no query or fragment`,
+    );
   }
   return url.href.replace(/\/+$/, "");
 }

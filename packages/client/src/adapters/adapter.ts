@@ -1,5 +1,5 @@
 import type { ApiClient } from "../api-client.ts";
-import type { Prover } from "../renewal.ts";
+import type { Prover } from "../renewal/dpop.ts";
 import type { SignInAnswer } from "../session.ts";
 import type { StoredSession } from "../storage/storage.ts";
 import type { Verdict } from "../token-check.ts";

@@ -1,19 +1,13 @@
 import { AuthError, ConfigurationError } from "../errors.ts";
+import { once } from "../once.ts";
 import type { AdapterConfig, AdapterContext, AuthAdapter } from "./adapter.ts";
 import { findAdapter } from "./registry.ts";
 
-interface Entry {
-  readonly create: () => AuthAdapter | Promise<AuthAdapter>;
-  adapter?: AuthAdapter | Promise<AuthAdapter> | undefined;
-  ready?: Promise<AuthAdapter> | undefined;
-}
-
-/** The configured adapters: loaded once, initialized before use, tried again when that failed. */
+/** The adapters: loaded once, initialized before use, tried again when that failed. */
 export interface Adapters {
-  /** The configured ones. */
-  readonly types: readonly string[];
-  /** The adapter, which must have been loaded. */
-  get(type: string): AuthAdapter;
+  /** Those that are loaded, by their keys. */
+  readonly loaded: ReadonlyMap<string, AuthAdapter>;
+  isKnown(type: string): boolean;
   /** The adapter, loaded and initialized. The password way is always there, and loaded when it is asked for. */
   ready(type: string): Promise<AuthAdapter>;
 }
@@ -22,69 +16,44 @@ export function createAdapters(
   configs: readonly AdapterConfig[],
   contextOf: (provider: string) => AdapterContext,
 ): Adapters {
-  const entries = new Map<string, Entry>();
-  const add = (field: string, config: AdapterConfig): Entry => {
+  const loaded = new Map<string, AuthAdapter>();
+  const loaders = new Map<string, () => Promise<AuthAdapter>>();
+
+  const add = (field: string, config: AdapterConfig): (() => AuthAdapter | Promise<AuthAdapter>) => {
     const { type } = config;
     const factory = findAdapter(field, type);
-    if (entries.has(type)) throw new ConfigurationError(field, `"${type}" is configured twice`);
-    const entry: Entry = { create: () => factory(config, contextOf(type)) };
-    entries.set(type, entry);
-    return entry;
-  };
-  for (const [index, config] of configs.entries()) {
-    const entry = add(`configs[${index}].type`, config);
-    // Now, so that a wrong configuration fails here.
-    load(entry);
-  }
-  const types = [...entries.keys()];
-  if (!entries.has("password")) add("", { type: "password", fields: {} });
-
-  /** What cannot be loaded now is loaded again when it is needed. */
-  function load(entry: Entry): AuthAdapter | Promise<AuthAdapter> {
-    entry.adapter ??= entry.create();
-    if (entry.adapter instanceof Promise) {
-      entry.adapter.then(
-        (adapter) => {
-          entry.adapter = adapter;
-        },
-        () => {
-          entry.adapter = undefined;
-        },
-      );
-    }
-    return entry.adapter;
-  }
-
-  async function begin(entry: Entry): Promise<AuthAdapter> {
-    try {
-      const adapter = await load(entry);
+    if (loaders.has(type)) throw new ConfigurationError(field, `"${type}" is configured twice`);
+    let begun: AuthAdapter | Promise<AuthAdapter> | undefined;
+    const load = async () => {
+      const first = begun;
+      begun = undefined;
+      const adapter = loaded.get(type) ?? (await (first ?? factory(config, contextOf(type))));
+      loaded.set(type, adapter);
       await adapter.initialize();
       return adapter;
-    } catch (error) {
-      entry.ready = undefined;
-      throw error;
-    }
-  }
+    };
+    loaders.set(type, once(load));
+    return () => {
+      begun = factory(config, contextOf(type));
+      return begun;
+    };
+  };
 
-  function find(type: string): Entry {
-    const entry = entries.get(type);
-    if (!entry) throw new AuthError("configuration", `"${type}" is not configured; ${types} are.`);
-    return entry;
+  for (const [index, config] of configs.entries()) {
+    // Begun now, so that a wrong configuration fails here.
+    const begun = add(`configs[${index}].type`, config)();
+    if (begun instanceof Promise) begun.catch(() => 0);
+    else loaded.set(config.type, begun);
   }
+  if (!loaders.has("password")) add("", { type: "password", fields: {} });
 
   return {
-    types,
-    get(type) {
-      const { adapter } = find(type);
-      if (!adapter || adapter instanceof Promise) {
-        throw new AuthError("unsupported", `"${type}" is not loaded yet: await initialize() first.`);
-      }
-      return adapter;
-    },
+    loaded,
+    isKnown: (type) => loaders.has(type),
     async ready(type) {
-      const entry = find(type);
-      entry.ready ??= begin(entry);
-      return entry.ready;
+      const load = loaders.get(type);
+      if (!load) throw new AuthError("configuration", `"${type}" is not configured.`);
+      return load();
     },
   };
 }

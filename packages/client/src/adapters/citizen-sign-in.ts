@@ -21,27 +21,9 @@ export class SelectionRequiredError extends AuthError {
   }
 }
 
-/** A code was sent as the second step: ask for it, then call `complete`. */
-export class StepUpRequiredError extends AuthError {
-  override name = "StepUpRequiredError";
-  /** Where the code went, masked. */
-  readonly destination: string | undefined;
-  /** Seconds the code is good for. */
-  readonly expiresIn: number | undefined;
-  /** Completes the sign-in with the code. */
-  readonly complete: (code: string) => Promise<SignedIn>;
-
-  constructor({ message, status, problem }: AuthError, complete: StepUpRequiredError["complete"]) {
-    super("step_up_required", message, { status });
-    this.destination = problem?.destination;
-    this.expiresIn = problem?.expiresIn;
-    this.complete = complete;
-  }
-}
-
 export const otpVerifyPath = "/api/auth/otp/verify";
 
-/** Sends a citizen's proof. What the service asks for next comes as an error that can answer it. */
+/** Sends a citizen's proof. That several people share the recipient comes as an error that can answer it. */
 export async function signCitizenIn(
   context: AdapterContext,
   api: ApiClient,
@@ -51,7 +33,6 @@ export async function signCitizenIn(
 ): Promise<SignedIn> {
   const { tenantId } = context;
   const body = { ...proof, ...(tenantId && { tenantId }) };
-  const goOn = (next: object) => signCitizenIn(context, api, otpVerifyPath, next, name);
   try {
     return await context.signIn(({ device }) => api.request<SignInAnswer>(path, { device, body }), {
       server: api.url,
@@ -62,12 +43,8 @@ export async function signCitizenIn(
     if (code === "selection_required") {
       const selectionToken = problem?.selectionToken;
       throw new SelectionRequiredError(error as AuthError, (entityId, birthYear) =>
-        goOn({ selectionToken, entityId, birthYear }),
+        signCitizenIn(context, api, otpVerifyPath, { selectionToken, entityId, birthYear }, name),
       );
-    }
-    if (code === "step_up_required") {
-      const challenge = problem?.challenge;
-      throw new StepUpRequiredError(error as AuthError, (given) => goOn({ challenge, code: given }));
     }
     throw error;
   }

@@ -2,8 +2,12 @@ import type { Claims } from "../encoding.ts";
 import { AuthError } from "../errors.ts";
 import type { SignInAnswer } from "../session.ts";
 import type { AdapterConfig, AdapterContext, SignedIn } from "./adapter.ts";
-import { isCitizensToken, signCitizenIn } from "./citizen-sign-in.ts";
+import { isCitizensToken, otpVerifyPath, signCitizenIn } from "./otp.ts";
+import { withSecondStep } from "./second-step.ts";
 import { ServerAuthAdapter } from "./server-adapter.ts";
+
+export { SelectionRequiredError } from "./otp.ts";
+export { StepUpRequiredError } from "./second-step.ts";
 
 const qrPath = "/api/auth/qr/verify";
 
@@ -38,7 +42,7 @@ export class IdAuthAdapter extends ServerAuthAdapter {
       );
     }
     const proof = { idNumber, dateOfBirth, tenantId };
-    return signCitizenIn(this.context, this.api, "/api/auth/id/verify", proof, idNumber);
+    return this.#signIn("/api/auth/id/verify", proof, idNumber);
   }
 
   /**
@@ -48,12 +52,17 @@ export class IdAuthAdapter extends ServerAuthAdapter {
    * the worker stays signed in.
    */
   async authenticateWithQr(qrPayload: string, options: { readonly assisted?: boolean } = {}): Promise<SignedIn> {
-    if (!options.assisted) return signCitizenIn(this.context, this.api, qrPath, { qrPayload }, qrPayload);
+    if (!options.assisted) return this.#signIn(qrPath, { qrPayload }, qrPayload);
     const worker = await this.context.currentToken();
     if (!worker) throw new AuthError("not_signed_in", "Only a signed-in worker can present another person's card.");
     const request = { token: worker, body: { qrPayload, assisted: true } };
     const { username, token } = await this.api.request<SignInAnswer>(qrPath, request);
     return { username, token };
+  }
+
+  #signIn(path: string, proof: object, name: string): Promise<SignedIn> {
+    const send = (to: string, body: object) => signCitizenIn(this.context, this.api, to, body, name);
+    return withSecondStep(send(path, proof), (challenge, code) => send(otpVerifyPath, { challenge, code }));
   }
 
   protected override async validateClaims(claims: Claims): Promise<boolean> {

@@ -3,6 +3,8 @@ import type { AdapterConfig, AdapterContext, SignedIn } from "./adapter.ts";
 import { isCitizensToken, otpVerifyPath, signCitizenIn } from "./citizen-sign-in.ts";
 import { ServerAuthAdapter } from "./server-adapter.ts";
 
+export { isCitizensToken, otpVerifyPath, SelectionRequiredError, signCitizenIn } from "./citizen-sign-in.ts";
+
 /** What `requestOtp` gives. */
 export interface OtpRequested {
   readonly success: boolean;

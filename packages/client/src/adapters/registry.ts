@@ -8,7 +8,8 @@ const needsServerUrl = ({ fields }: AdapterConfig, context: AdapterContext) => c
 const registry = new Map<string, AdapterFactory>([
   [
     "password",
-    (_config, context) => import("../renewal.ts").then(({ PasswordAuthAdapter }) => new PasswordAuthAdapter(context)),
+    (_config, context) =>
+      import("../renewal/renewal.ts").then(({ PasswordAuthAdapter }) => new PasswordAuthAdapter(context)),
   ],
   [
     "otp",

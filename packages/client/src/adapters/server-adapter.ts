@@ -46,7 +46,7 @@ export abstract class ServerAuthAdapter implements AuthAdapter {
   protected async validateInBackend(token: string): Promise<boolean> {
     const isValid = await this.validateInFrontend(token);
     if (isValid && (await this.context.checkToken(token, this.api)) !== "valid") {
-      throw new NetworkError(`${this.api.url} cannot be asked now whether this token is valid.`);
+      throw new NetworkError(`${this.api.url} did not answer.`);
     }
     return isValid;
   }

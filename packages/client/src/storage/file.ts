@@ -1,9 +1,10 @@
 import { createCipheriv, createDecipheriv, randomBytes, randomUUID } from "node:crypto";
 import { join } from "node:path";
+import { ConfigurationError } from "../errors.ts";
 import { FileKeyDatabase } from "../keys/file.ts";
 import type { KeyDatabase } from "../keys/key-database.ts";
 import { defaultDirectory, PrivateDirectory } from "./private-files.ts";
-import { type AuthStorageAdapter, checkTenantId, type StorageExtras, type StoredSession } from "./storage.ts";
+import type { AuthStorageAdapter, StorageExtras, StoredSession } from "./storage.ts";
 
 /**
  * The stored session of a provider is an empty file whose *name* says all: `provider.version.id`. The sealed session lies in
@@ -158,4 +159,12 @@ export class FileAuthStorageAdapter implements AuthStorageAdapter, StorageExtras
   #place({ provider, version }: Pointer): Buffer {
     return Buffer.from(`${this.tenantId} ${provider} ${version}`);
   }
+}
+
+/** Refuses a tenant id that the service could not have, and with it every path out of the directory. */
+function checkTenantId(tenantId: string): string {
+  if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(tenantId)) {
+    throw new ConfigurationError("tenantId", `"${tenantId}" is not lower-case letters, digits and hyphens`);
+  }
+  return tenantId;
 }

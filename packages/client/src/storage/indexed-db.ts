@@ -1,8 +1,9 @@
+import { toBytes } from "../encoding.ts";
+import { ConfigurationError } from "../errors.ts";
 import { openKeyDatabase } from "../keys/indexed-db.ts";
-import type { KeyDatabase } from "../keys/key-database.ts";
-import { MemoryAuthStorageAdapter } from "./memory.ts";
+import { DeferredStorage, type InnerStorage, openMemory } from "./deferred.ts";
 import { type Database, openDatabase, result } from "./open-database.ts";
-import { checkTenantId, type StoredSession } from "./storage.ts";
+import type { StoredSession } from "./storage.ts";
 
 /** A session at rest. The version lies open beside it: WebCrypto cannot be awaited inside a transaction. */
 interface Sealed {
@@ -22,128 +23,104 @@ interface Sealed {
  * @example
  * const auth = new AuthManager(configs, "https://auth.example.org", new IndexedDbAuthStorageAdapter("kenya"));
  */
-export class IndexedDbAuthStorageAdapter extends MemoryAuthStorageAdapter {
+export class IndexedDbAuthStorageAdapter extends DeferredStorage {
   warning: string | null = null;
   evicted = false;
-  readonly #database: Database;
-  readonly #marker: string;
-  #key: CryptoKey | null = null;
-  #starting: Promise<void> | undefined;
-  #keys: KeyDatabase | undefined;
 
   constructor(tenantId: string) {
-    super(checkTenantId(tenantId));
-    this.#marker = `fieldgate:${tenantId}`;
-    this.#database = openDatabase(this.#marker, 1, ["sessions", "keys"]);
+    if (!tenantId) throw new ConfigurationError("tenantId", "names no tenant");
+    super(tenantId, () => this.#open());
   }
 
-  override initialize(): Promise<void> {
-    this.#starting ??= this.#start();
-    return this.#starting;
-  }
-
-  override async get(provider: string): Promise<StoredSession | null> {
-    const key = await this.#ready();
-    if (!key) return super.get(provider);
-    const sealed = await this.#sessions("readonly", (store) => result<Sealed | undefined>(store.get(provider)));
-    if (!sealed) return null;
-    try {
-      const plain = await crypto.subtle.decrypt(this.#cipher(provider, sealed), key, sealed.data);
-      return JSON.parse(new TextDecoder().decode(plain));
-    } catch {
-      // Sealed with a key that is gone: for the person it is as if the browser had thrown it away.
+  async #open(): Promise<InnerStorage> {
+    const { tenantId } = this;
+    const onLost = () => {
       this.evicted = true;
-      return null;
-    }
-  }
-
-  override async put(provider: string, session: StoredSession): Promise<void> {
-    if (!(await this.#write(provider, session))) return super.put(provider, session);
-    mark(this.#marker, true);
-    // Not awaited: some browsers ask the person first.
-    globalThis.navigator?.storage?.persist?.().catch(() => undefined);
-  }
-
-  override async replace(provider: string, expectedVersion: number, next: StoredSession): Promise<boolean> {
-    return (await this.#write(provider, next, expectedVersion)) ?? super.replace(provider, expectedVersion, next);
-  }
-
-  override async remove(provider?: string): Promise<void> {
-    if (!(await this.#ready())) return super.remove(provider);
-    const left = await this.#sessions("readwrite", async (store) => {
-      await result(provider === undefined ? store.clear() : store.delete(provider));
-      return result(store.count());
-    });
-    if (!left) mark(this.#marker, false);
-  }
-
-  override async providers(): Promise<string[]> {
-    if (!(await this.#ready())) return super.providers();
-    return this.#sessions("readonly", (store) => result(store.getAllKeys())) as Promise<string[]>;
-  }
-
-  override async close(): Promise<void> {
-    this.#database.close();
-  }
-
-  override keys(): KeyDatabase {
-    if (this.warning) return super.keys();
-    this.#keys ??= openKeyDatabase(this.tenantId);
-    return this.#keys;
-  }
-
-  async #ready(): Promise<CryptoKey | null> {
-    await this.initialize();
-    return this.#key;
-  }
-
-  async #start(): Promise<void> {
+    };
     try {
-      if (!globalThis.crypto?.subtle) {
-        throw new Error("this page is not a secure context; serve it over https, or from localhost");
-      }
-      const stored = await this.#database.run("keys", "readonly", (store) => result<CryptoKey>(store.get("sessions")));
-      this.#key = stored ?? (await this.#makeKey());
+      if (!globalThis.crypto?.subtle) throw new Error("this page is not a secure context; serve it over https");
+      return await openSealed(tenantId, onLost);
     } catch (cause) {
       this.warning = `Sessions will not outlive this page: ${(cause as Error).message || cause}.`;
+      return openMemory(tenantId);
     }
   }
+}
 
-  async #makeKey(): Promise<CryptoKey> {
-    this.evicted = mark(this.#marker);
-    const key = await crypto.subtle.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt", "decrypt"]);
-    return this.#database.run("keys", "readwrite", async (store) => {
-      // Another tab may have been faster: the first key stays.
-      const first = await result<CryptoKey | undefined>(store.get("sessions"));
-      if (!first) await result(store.put(key, "sessions"));
-      return first ?? key;
-    });
-  }
+async function openKey({ run }: Database, onMade: () => void): Promise<CryptoKey> {
+  const find = (store: IDBObjectStore) => result<CryptoKey | undefined>(store.get("sessions"));
+  const stored = await run("keys", "readonly", find);
+  if (stored) return stored;
+  onMade();
+  const fresh = await crypto.subtle.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt", "decrypt"]);
+  return run("keys", "readwrite", async (store) => {
+    // Another tab may have been faster: the first key stays.
+    const first = await find(store);
+    if (!first) await result(store.put(fresh, "sessions"));
+    return first ?? fresh;
+  });
+}
 
-  #sessions<T>(mode: IDBTransactionMode, work: (store: IDBObjectStore) => Promise<T>): Promise<T> {
-    return this.#database.run("sessions", mode, work);
-  }
+async function openSealed(tenantId: string, onLost: () => void): Promise<InnerStorage> {
+  const name = `fieldgate:${tenantId}`;
+  const database = openDatabase(name, 1, ["sessions", "keys"]);
+  const { run } = database;
+  const keys = openKeyDatabase(tenantId);
+  const key = await openKey(database, () => {
+    // A new database where somebody was signed in: the old one was thrown away.
+    if (mark(name)) onLost();
+  });
+  const cipher = (provider: string, { version, iv }: Pick<Sealed, "version" | "iv">) => ({
+    name: "AES-GCM",
+    iv,
+    // A sealed session opens only in its own place.
+    additionalData: toBytes(`${provider} ${version}`),
+  });
 
-  /** Whether the session was stored; undefined where there is no database. */
-  async #write(provider: string, session: StoredSession, expectedVersion?: number): Promise<boolean | undefined> {
-    const key = await this.#ready();
-    if (!key) return undefined;
+  async function write(provider: string, session: StoredSession, expectedVersion?: number): Promise<boolean> {
     const { version } = session;
     const iv = crypto.getRandomValues(new Uint8Array(12));
-    const plain = new TextEncoder().encode(JSON.stringify(session));
-    const data = await crypto.subtle.encrypt(this.#cipher(provider, { version, iv }), key, plain);
-    return this.#sessions("readwrite", async (store) => {
-      const fits =
-        expectedVersion === undefined || (await result<Sealed>(store.get(provider)))?.version === expectedVersion;
+    const plain = toBytes(JSON.stringify(session));
+    const data = await crypto.subtle.encrypt(cipher(provider, { version, iv }), key, plain);
+    return run("sessions", "readwrite", async (store) => {
+      const stored: Sealed | undefined = await result(store.get(provider));
+      const fits = expectedVersion === undefined || stored?.version === expectedVersion;
       if (fits) await result(store.put({ version, iv, data }, provider));
       return fits;
     });
   }
 
-  #cipher(provider: string, { version, iv }: Pick<Sealed, "version" | "iv">): AesGcmParams {
-    // A sealed session opens only in its own place.
-    return { name: "AES-GCM", iv, additionalData: new TextEncoder().encode(`${provider} ${version}`) };
-  }
+  return {
+    async get(provider) {
+      const sealed: Sealed | undefined = await run("sessions", "readonly", (store) => result(store.get(provider)));
+      if (!sealed) return null;
+      try {
+        const plain = await crypto.subtle.decrypt(cipher(provider, sealed), key, sealed.data);
+        return JSON.parse(new TextDecoder().decode(plain));
+      } catch {
+        // Sealed with a key that is gone: for the person it is as if the browser had thrown it away.
+        onLost();
+        return null;
+      }
+    },
+    async put(provider, session) {
+      await write(provider, session);
+      mark(name, true);
+      // Not awaited: some browsers ask the person first.
+      globalThis.navigator?.storage?.persist?.().catch(() => 0);
+    },
+    replace: (provider, expectedVersion, next) => write(provider, next, expectedVersion),
+    async remove(provider) {
+      const left = await run("sessions", "readwrite", async (store) => {
+        await result(provider === undefined ? store.clear() : store.delete(provider));
+        return result(store.count());
+      });
+      if (!left) mark(name, false);
+    },
+    providers: () => run("sessions", "readonly", (store) => result(store.getAllKeys())) as Promise<string[]>,
+    close: async () => database.close(),
+    keys: () => keys,
+  };
 }
 
 /** Sets, clears or reads a note outside the database that says "somebody is signed in here". Workers have no place for it. */

@@ -1,4 +1,3 @@
-import { ConfigurationError } from "../errors.ts";
 import type { KeyDatabase } from "../keys/key-database.ts";
 
 /** A session as it is stored: plain JSON, so that any backend can hold it. */
@@ -53,18 +52,10 @@ export interface AuthStorageAdapter {
 
 /** What a storage may offer besides. The built-in ones do; AuthManager works without. */
 export interface StorageExtras {
-  /** The key database that lives and dies with this storage. Without it AuthManager opens the platform's own. */
-  keys?(): KeyDatabase;
+  /** The key database of this storage, once it is initialized. Without one AuthManager opens the platform's own. */
+  keys?(): KeyDatabase | undefined;
   /** Why sessions will not outlive this page or process, where they will not. */
   readonly warning?: string | null;
   /** Whether the browser has thrown sessions away that nobody logged out of. */
   readonly evicted?: boolean;
-}
-
-/** Refuses a tenant id that the service could not have. */
-export function checkTenantId(tenantId: string): string {
-  if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(tenantId)) {
-    throw new ConfigurationError("tenantId", `"${tenantId}" is not lower-case letters, digits and hyphens`);
-  }
-  return tenantId;
 }

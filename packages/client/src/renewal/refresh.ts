@@ -1,12 +1,13 @@
-import type { Engine } from "./engine.ts";
-import { AuthError, NetworkError } from "./errors.ts";
-import type { Prover } from "./renewal.ts";
-import { type SignInAnswer, toSession } from "./session.ts";
-import type { StoredSession } from "./storage/storage.ts";
+import type { Engine } from "../engine.ts";
+import { AuthError, NetworkError } from "../errors.ts";
+import { type SignInAnswer, toSession } from "../session.ts";
+import type { StoredSession } from "../storage/storage.ts";
+import { runAlone } from "./alone.ts";
+import { createProver } from "./dpop.ts";
 
 /** See `Renewal.refresh`. */
-export function createRefresh(engine: Engine, prover: (pair: CryptoKeyPair) => Prover): () => Promise<void> {
-  const { sessions, tabs, clock, onAnswer, emit } = engine;
+export function createRefresh(engine: Engine): () => Promise<void> {
+  const { sessions, storage, clock, onAnswer, emit } = engine;
   let flight: Promise<void> | undefined;
 
   async function renew(before: StoredSession): Promise<void> {
@@ -18,13 +19,12 @@ export function createRefresh(engine: Engine, prover: (pair: CryptoKeyPair) => P
       onAnswer();
       const { version, provider, server, signedInAt, keyId } = before;
       const next = toSession(answer, { version: version + 1, provider, server, signedInAt, keyId }, clock);
-      if (await sessions.renew(before, next)) {
+      if (await store(before, next)) {
         engine.tokenCheck.note(next.token, "valid");
         emit({ type: "verified", person: next });
       } else if (!sessions.held) {
         // Somebody logged out while the answer was under way: the session must not live on at the server.
-        await engine.logoutQueue.add(next);
-        engine.attempt("logout", engine.logoutQueue.flush());
+        await engine.discard(next);
       }
     } catch (error) {
       await afterRefusal(before, error);
@@ -33,11 +33,11 @@ export function createRefresh(engine: Engine, prover: (pair: CryptoKeyPair) => P
 
   async function present({ refreshToken, keyId, server }: StoredSession): Promise<SignInAnswer> {
     const pair = keyId === undefined ? undefined : (await engine.keys().get("pair", keyId))?.pair;
-    if (keyId && !pair) {
+    if (keyId !== undefined && !pair) {
       emit({ type: "ended", reason: "key_lost" });
       throw new AuthError("key_lost", "The key of this session is gone from this device.");
     }
-    const request = { body: { refreshToken, ...engine.tenant }, prove: pair && prover(pair) };
+    const request = { body: { refreshToken, ...engine.tenant }, prove: pair && createProver(pair, clock) };
     const ask = () => engine.connect(server).request<SignInAnswer>("/api/users/refresh", request);
     try {
       return await ask();
@@ -47,6 +47,24 @@ export function createRefresh(engine: Engine, prover: (pair: CryptoKeyPair) => P
       if (code !== "unreachable" || retryAfter) throw error;
       return ask();
     }
+  }
+
+  /** Stores the renewed session where the one it renews still is; false when it no longer was. */
+  async function store(before: StoredSession, next: StoredSession): Promise<boolean> {
+    try {
+      if (!(await storage.replace(before.provider, before.version, next))) {
+        await sessions.reload();
+        return false;
+      }
+    } catch (cause) {
+      // A new refresh token is not used before it is stored, and need not be: the old one gives it again. The new access token
+      // serves until then.
+      engine.warn("storage", cause);
+      const { token, expiresAt, renewedAt, skew } = next;
+      next = { ...before, token, expiresAt, renewedAt, skew };
+    }
+    sessions.swap(before, next);
+    return true;
   }
 
   async function afterRefusal(before: StoredSession, cause: unknown): Promise<void> {
@@ -71,11 +89,9 @@ export function createRefresh(engine: Engine, prover: (pair: CryptoKeyPair) => P
     if (!held?.refreshToken) return;
     if (!flight) {
       emit({ type: "refreshStarted" });
-      flight = tabs
-        .alone(() => renew(held))
-        .finally(() => {
-          flight = undefined;
-        });
+      flight = runAlone(engine.tabs.name, engine.settings.lockWait, () => renew(held)).finally(() => {
+        flight = undefined;
+      });
     }
     return flight;
   };
