@@ -18,6 +18,13 @@ function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? (sorted[middle] ?? 0) : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
 }
 
+/** How far the middle half of the values reaches: the noise that a leak has to rise above. */
+export function spread(values: readonly number[]): number {
+  const sorted = values.toSorted((x, y) => x - y);
+  const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? 0;
+  return at(0.75) - at(0.25);
+}
+
 /** A small generator with a seed: a verdict must not depend on luck. */
 function coin(seed: number): () => boolean {
   let state = seed;
