@@ -6,6 +6,7 @@ import { StoreUnavailable } from "../store/store.ts";
 import { KeyVaultError } from "../tokens/key-vault.ts";
 import { serverVersion } from "../version.ts";
 import { addBackupCommand } from "./backup.ts";
+import { addBeneficiaryCommands } from "./beneficiary.ts";
 import { addCardCommands } from "./card.ts";
 import { CliFailure } from "./cli-failure.ts";
 import type { CliContext } from "./context.ts";
@@ -49,6 +50,7 @@ export function createProgram(cli: CliContext): Command {
   addTenantCommands(program, cli);
   addUserCommands(program, cli);
   addSessionsCommands(program, cli);
+  addBeneficiaryCommands(program, cli);
   addCardCommands(program, cli);
   addIssuerCommands(program, cli);
   program.commandsGroup("Keys and records:");

@@ -7,34 +7,74 @@ export interface Progress {
   end(): void;
 }
 
-const barWidth = 24;
-
-/** Shows how far a long command has come: a bar on a terminal, a line now and then elsewhere, nothing when quiet. */
+/** Shows how far a long command over rows of tables has come. */
 export function showProgress(cli: CliContext, verb: string, quiet: boolean): Progress {
+  const line = progressLine(cli, verb, quiet);
+  return {
+    onProgress({ done, total, table }) {
+      const share = total === 0 ? 1 : Math.min(1, done / total);
+      line.show({ share, done, facts: `of ${number(total)} rows (${table})` });
+    },
+    end: line.end,
+  };
+}
+
+export interface ProgressLine {
+  show(progress: ProgressFacts): void;
+  /** Clears the bar away. */
+  end(): void;
+}
+
+export interface ProgressFacts {
+  /** How much of all is done, from 0 to 1; null where nobody knows how much there is. */
+  readonly share: number | null;
+  /** How many are done: the rate is measured by it. */
+  readonly done: number;
+  /** What they are. */
+  readonly facts: string;
+}
+
+const barWidth = 24;
+/** Before this much time has passed a guess of the rest is worth nothing. */
+const guessAfterMs = 2000;
+
+/** A bar on a terminal, a line now and then elsewhere, nothing when quiet. */
+export function progressLine(cli: CliContext, verb: string, quiet: boolean): ProgressLine {
   const isTerminal = "isTTY" in cli.stderr && cli.stderr.isTTY === true;
   const everyMs = isTerminal ? 100 : 5000;
   const start = cli.clock.monotonic();
   let shownAt = isTerminal ? Number.NEGATIVE_INFINITY : start;
   let isShown = false;
   return {
-    onProgress({ done, total, table }) {
+    show(progress) {
       const now = cli.clock.monotonic();
       if (quiet || now - shownAt < everyMs) return;
       shownAt = now;
       isShown = true;
-      const rate = Math.round(done / Math.max(0.001, (now - start) / 1000));
-      const share = total === 0 ? 1 : Math.min(1, done / total);
-      const facts = `${number(done)} of ${number(total)} rows, ${number(rate)} a second (${table})`;
+      const elapsed = now - start;
+      const rate = Math.round(progress.done / Math.max(0.001, elapsed / 1000));
+      const left = progress.share === null ? "" : timeLeft(elapsed, progress.share);
+      const facts = `${number(progress.done)} ${progress.facts}, ${number(rate)} a second${left}`;
       if (!isTerminal) cli.stderr.write(`${verb} ${facts}\n`);
-      else {
-        const filled = Math.round(share * barWidth);
-        cli.stderr.write(`\r\x1b[K${verb} [${"#".repeat(filled)}${"-".repeat(barWidth - filled)}] ${facts}`);
-      }
+      else cli.stderr.write(`\r\x1b[K${verb} ${bar(progress.share)}${facts}`);
     },
     end() {
       if (isTerminal && isShown) cli.stderr.write("\r\x1b[K");
     },
   };
+}
+
+function bar(share: number | null): string {
+  if (share === null) return "";
+  const filled = Math.round(share * barWidth);
+  return `[${"#".repeat(filled)}${"-".repeat(barWidth - filled)}] `;
+}
+
+function timeLeft(elapsed: number, share: number): string {
+  if (elapsed < guessAfterMs || share <= 0) return "";
+  const seconds = Math.round((elapsed * (1 - share)) / share / 1000);
+  const [minutes, rest] = [Math.floor(seconds / 60), seconds % 60];
+  return `, ${minutes}:${String(rest).padStart(2, "0")} left`;
 }
 
 const number = (value: number) => value.toLocaleString("en");

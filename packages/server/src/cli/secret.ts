@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { parseSecret } from "../config/secret.ts";
+import { rewrapSecrets } from "../flows/rewrap-secrets.ts";
 import { createKeyVault } from "../tokens/key-vault.ts";
-import { rewrapKeys } from "../tokens/keys.ts";
 import { CliFailure } from "./cli-failure.ts";
 import { type CliContext, defineCommand, onRun } from "./context.ts";
 import { defineGroup } from "./group.ts";
@@ -43,7 +43,7 @@ function addSecretRotateCommand(group: Command, cli: CliContext): void {
       throw new CliFailure("The new secret is the one in use. Make another with --generate FILE.");
     }
     const keys = await store
-      .transaction((tx) => rewrapKeys(tx, vault, next))
+      .transaction((tx) => rewrapSecrets(tx, vault, next))
       .catch((error: unknown) => {
         // A connection lost at the last moment leaves open whether the keys are wrapped anew: the secret must not go.
         if (writtenTo !== null) {

@@ -1,18 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { Fault } from "../fault.ts";
 import { recordEvent } from "../journal/record.ts";
-import { findByIdentifier, places } from "../store/beneficiaries.ts";
+import { findByExternalId, findHolders } from "../store/beneficiaries.ts";
 import { endSessions } from "../store/sessions.ts";
 import type { Queries } from "../store/store.ts";
-import type { Beneficiary, BeneficiaryFacts, IdentifierKind } from "./beneficiary.ts";
+import { isUniqueViolation } from "../store/unique-violation.ts";
+import type { Beneficiary, BeneficiaryFacts } from "./beneficiary.ts";
+import { factColumns, type Identifier, identifierRows, sameFacts } from "./beneficiary-rows.ts";
 import type { TenantCipher } from "./data-keys.ts";
-import { canonicalEmail, canonicalNationalId, canonicalPhone } from "./identifiers.ts";
-
-interface Identifier {
-  readonly kind: IdentifierKind;
-  readonly type: string;
-  readonly value: string;
-}
+import { canonicalEmail, canonicalExternalId, canonicalNationalId, canonicalPhone } from "./identifiers.ts";
 
 /**
  * The identifiers of a person in their canonical form, each once.
@@ -52,26 +48,28 @@ export interface WriteContext {
 }
 
 /** Adds a person with their identifiers, and the journal's event. */
-export async function addBeneficiary(tx: Queries, context: WriteContext, facts: BeneficiaryFacts): Promise<string> {
+export async function addBeneficiary(tx: Queries, context: WriteContext, said: BeneficiaryFacts): Promise<string> {
   const { cipher } = context;
+  const facts = withExternalId(said);
   const identifiers = canonicalIdentifiers(facts, context.defaultCountry);
   const id = randomUUID();
+  await refuseKnown(tx, cipher, facts.externalId);
   await refuseTaken(tx, cipher, id, identifiers);
-  await tx.db
-    .insertInto("beneficiaries")
-    .values({
-      id,
-      tenant_id: cipher.tenantId,
-      ...sealedColumns(cipher, id, facts),
-      language: facts.language,
-      key_version: cipher.version,
-      version: 1,
-      created_at: tx.now,
-      updated_at: tx.now,
-      disabled_at: null,
-    })
-    .execute();
-  await insertIdentifiers(tx, cipher, id, identifiers, true);
+  await unlessTaken(async () => {
+    await tx.db
+      .insertInto("beneficiaries")
+      .values({
+        id,
+        tenant_id: cipher.tenantId,
+        ...factColumns(cipher, id, facts),
+        version: 1,
+        created_at: tx.now,
+        updated_at: tx.now,
+        disabled_at: null,
+      })
+      .execute();
+    await insertIdentifiers(tx, cipher, id, identifiers, true);
+  });
   await recordEvent(tx, { tenantId: cipher.tenantId, type: "beneficiary.added", subject: id });
   return id;
 }
@@ -81,34 +79,36 @@ export async function updateBeneficiary(
   tx: Queries,
   context: WriteContext,
   before: Beneficiary,
-  facts: BeneficiaryFacts,
+  said: BeneficiaryFacts,
 ): Promise<boolean> {
   const { cipher } = context;
+  const facts = withExternalId(said);
   const identifiers = canonicalIdentifiers(facts, context.defaultCountry);
-  if (sameFacts(before, facts, identifiers)) return false;
+  if (sameFacts(before, withIdentifiers(facts, identifiers))) return false;
   const active = before.disabledAt === null;
+  if (facts.externalId !== before.externalId) await refuseKnown(tx, cipher, facts.externalId);
   if (active) await refuseTaken(tx, cipher, before.id, identifiers);
-  const changed = await tx.db
-    .updateTable("beneficiaries")
-    .set({
-      ...sealedColumns(cipher, before.id, facts),
-      language: facts.language,
-      key_version: cipher.version,
-      version: before.version + 1,
-      updated_at: tx.now,
-    })
-    .where("id", "=", before.id)
-    .where("tenant_id", "=", cipher.tenantId)
-    .where("version", "=", before.version)
-    .returning("id")
-    .executeTakeFirst();
-  if (!changed) {
-    throw new Fault("invalid_request", { field: "version", message: "The person was changed meanwhile. Try again." });
-  }
-  await tx.db.deleteFrom("identifiers").where("beneficiary_id", "=", before.id).execute();
-  await insertIdentifiers(tx, cipher, before.id, identifiers, active);
+  const changed = await unlessTaken(async () => {
+    const row = await tx.db
+      .updateTable("beneficiaries")
+      .set({ ...factColumns(cipher, before.id, facts), version: before.version + 1, updated_at: tx.now })
+      .where("id", "=", before.id)
+      .where("tenant_id", "=", cipher.tenantId)
+      .where("version", "=", before.version)
+      .returning("id")
+      .executeTakeFirst();
+    if (!row) return false;
+    await tx.db.deleteFrom("identifiers").where("beneficiary_id", "=", before.id).execute();
+    await insertIdentifiers(tx, cipher, before.id, identifiers, active);
+    return true;
+  });
+  if (!changed) throw changedMeanwhile();
   await recordEvent(tx, { tenantId: cipher.tenantId, type: "beneficiary.changed", subject: before.id });
   return true;
+}
+
+export function changedMeanwhile(): Fault {
+  return new Fault("invalid_request", { field: "version", message: "The person was changed meanwhile. Try again." });
 }
 
 /** Closes every way in for the person and ends the sessions; their ID numbers are free for others. */
@@ -132,17 +132,20 @@ export async function enableBeneficiary(tx: Queries, cipher: TenantCipher, benef
     value: number,
   }));
   await refuseTaken(tx, cipher, beneficiary.id, identifiers);
-  await setActive(tx, beneficiary, true);
+  await unlessTaken(() => setActive(tx, beneficiary, true));
   await recordEvent(tx, { tenantId: beneficiary.tenantId, type: "beneficiary.enabled", subject: beneficiary.id });
 }
 
 async function setActive(tx: Queries, { id, tenantId, version }: Beneficiary, active: boolean): Promise<void> {
-  await tx.db
+  const row = await tx.db
     .updateTable("beneficiaries")
     .set({ disabled_at: active ? null : tx.now, version: version + 1, updated_at: tx.now })
     .where("id", "=", id)
     .where("tenant_id", "=", tenantId)
-    .execute();
+    .where("version", "=", version)
+    .returning("id")
+    .executeTakeFirst();
+  if (!row) throw changedMeanwhile();
   await tx.db
     .updateTable("identifiers")
     .set({ active: active ? 1 : 0 })
@@ -150,30 +153,34 @@ async function setActive(tx: Queries, { id, tenantId, version }: Beneficiary, ac
     .execute();
 }
 
-/** One active person per ID number. The unique index is the last word where two are added at the same moment. */
+/** One active person per ID number. */
 async function refuseTaken(
   tx: Queries,
   cipher: TenantCipher,
   own: string,
   identifiers: readonly Identifier[],
 ): Promise<void> {
-  for (const { kind, value } of identifiers) {
-    if (kind !== "national_id") continue;
-    const holders = await findByIdentifier(tx, cipher, kind, value);
-    if (holders.some((holder) => holder.id !== own)) throw new Fault("identifier_taken");
-  }
+  const numbers = identifiers.filter(({ kind }) => kind === "national_id").map(({ value }) => value);
+  const holders = await findHolders(tx, cipher, numbers);
+  if ([...holders.values()].some((holder) => holder !== own)) throw new Fault("identifier_taken");
 }
 
-function sealedColumns(cipher: TenantCipher, id: string, facts: BeneficiaryFacts) {
-  const seal = (column: "sealed_external_id" | "sealed_names" | "sealed_birth", text: string) =>
-    cipher.seal(places.beneficiary(id, column), text);
-  const { externalId, names, birth } = facts;
-  return {
-    external_lookup: externalId === null ? null : cipher.index("external_id", externalId),
-    sealed_external_id: externalId === null ? null : seal("sealed_external_id", externalId),
-    sealed_names: seal("sealed_names", JSON.stringify(names)),
-    sealed_birth: birth === null ? null : seal("sealed_birth", JSON.stringify(birth)),
-  };
+/** One person per external id. */
+async function refuseKnown(tx: Queries, cipher: TenantCipher, externalId: string | null): Promise<void> {
+  if (externalId === null || !(await findByExternalId(tx, cipher, externalId))) return;
+  throw new Fault("invalid_request", {
+    field: "external_id",
+    message: "A person with this external id is there already.",
+  });
+}
+
+/** Where two are added at the same moment the unique indexes have the last word. */
+async function unlessTaken<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw isUniqueViolation(error) ? new Fault("identifier_taken", { cause: error }) : error;
+  }
 }
 
 async function insertIdentifiers(
@@ -184,33 +191,23 @@ async function insertIdentifiers(
   active: boolean,
 ): Promise<void> {
   if (identifiers.length === 0) return;
-  const rows = identifiers.map(({ kind, type, value }, position) => {
-    const id = randomUUID();
-    return {
-      id,
-      tenant_id: cipher.tenantId,
-      beneficiary_id: beneficiaryId,
-      kind,
-      type,
-      lookup: cipher.index(kind, value),
-      sealed_value: cipher.seal(places.identifier(id), value),
-      position,
-      active: active ? 1 : 0,
-    };
-  });
-  await tx.db.insertInto("identifiers").values(rows).execute();
+  await tx.db
+    .insertInto("identifiers")
+    .values(identifierRows(cipher, beneficiaryId, identifiers, { active }))
+    .execute();
 }
 
-function sameFacts(before: Beneficiary, facts: BeneficiaryFacts, identifiers: readonly Identifier[]): boolean {
-  const shape = (person: BeneficiaryFacts) =>
-    JSON.stringify([person.externalId, sorted(person.names), person.birth && sorted(person.birth), person.language]);
-  const held = [
-    ...before.phones.map((value) => `phone  ${value}`),
-    ...before.emails.map((value) => `email  ${value}`),
-    ...before.nationalIds.map(({ type, number }) => `national_id ${type} ${number}`),
-  ];
-  const wanted = identifiers.map(({ kind, type, value }) => `${kind} ${type} ${value}`);
-  return shape(before) === shape(facts) && JSON.stringify(held) === JSON.stringify(wanted);
+function withExternalId(facts: BeneficiaryFacts): BeneficiaryFacts {
+  const { externalId } = facts;
+  return { ...facts, externalId: externalId === null ? null : canonicalExternalId(externalId) || null };
 }
 
-const sorted = (value: object) => Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+function withIdentifiers(facts: BeneficiaryFacts, identifiers: readonly Identifier[]): BeneficiaryFacts {
+  const valuesOf = (kind: Identifier["kind"]) => identifiers.filter((identifier) => identifier.kind === kind);
+  return {
+    ...facts,
+    phones: valuesOf("phone").map(({ value }) => value),
+    emails: valuesOf("email").map(({ value }) => value),
+    nationalIds: valuesOf("national_id").map(({ type, value }) => ({ type, number: value })),
+  };
+}

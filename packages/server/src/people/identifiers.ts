@@ -59,3 +59,8 @@ export function parseRecipient(text: string, defaultCountry: string | undefined)
   const phone = canonicalPhone(text, defaultCountry);
   return phone === null ? null : { kind: "phone", identity: phone, budget: phone };
 }
+
+/** The programme's own id of a person: spaces around it and ways to compose an accent do not matter, case does. */
+export function canonicalExternalId(text: string): string {
+  return text.normalize("NFC").trim();
+}

@@ -2,6 +2,8 @@ import type { Selectable } from "kysely";
 import type { Beneficiary, IdentifierKind, Names } from "../people/beneficiary.ts";
 import type { BirthDate } from "../people/birth-date.ts";
 import type { TenantCipher } from "../people/data-keys.ts";
+import { canonicalExternalId } from "../people/identifiers.ts";
+import { isOneOf } from "./bulk.ts";
 import type { BeneficiaryTable, IdentifierTable } from "./schema.ts";
 import type { Queries } from "./store.ts";
 
@@ -73,7 +75,7 @@ export async function findByExternalId(
     .selectFrom("beneficiaries")
     .select("id")
     .where("tenant_id", "=", cipher.tenantId)
-    .where("external_lookup", "in", cipher.indexes("external_id", externalId))
+    .where("external_lookup", "in", cipher.indexes("external_id", canonicalExternalId(externalId)))
     .executeTakeFirst();
   return row ? findBeneficiary(q, cipher, row.id) : null;
 }
@@ -98,27 +100,104 @@ export async function readBeneficiaries(
   ids: readonly string[],
 ): Promise<Beneficiary[]> {
   if (ids.length === 0) return [];
+  const many = ids.length > 10;
   const rows = await q.db
     .selectFrom("beneficiaries")
     .selectAll()
     .where("tenant_id", "=", cipher.tenantId)
-    .where("id", "in", ids)
+    .where((eb) => (many ? isOneOf(q, "id", ids) : eb("id", "in", ids)))
     .orderBy("created_at")
     .orderBy("id")
     .execute();
   const identifiers = await q.db
     .selectFrom("identifiers")
     .selectAll()
-    .where("beneficiary_id", "in", ids)
+    .where((eb) => (many ? isOneOf(q, "beneficiary_id", ids) : eb("beneficiary_id", "in", ids)))
     .orderBy("position")
     .execute();
-  return rows.map((row) =>
-    toBeneficiary(
-      cipher,
-      row,
-      identifiers.filter((identifier) => identifier.beneficiary_id === row.id),
-    ),
+  const byPerson = Map.groupBy(identifiers, (identifier) => identifier.beneficiary_id);
+  return rows.map((row) => toBeneficiary(cipher, row, byPerson.get(row.id) ?? []));
+}
+
+/** The people with these external ids, by their external id. */
+export async function findByExternalIds(
+  q: Queries,
+  cipher: TenantCipher,
+  externalIds: readonly string[],
+): Promise<Map<string, Beneficiary>> {
+  const lookups = externalIds.flatMap((externalId) => cipher.indexes("external_id", externalId));
+  const rows = await q.db
+    .selectFrom("beneficiaries")
+    .select("id")
+    .where("tenant_id", "=", cipher.tenantId)
+    .where(isOneOf(q, "external_lookup", lookups))
+    .execute();
+  const people = await readBeneficiaries(
+    q,
+    cipher,
+    rows.map((row) => row.id),
   );
+  return new Map(people.map((person) => [person.externalId ?? "", person]));
+}
+
+/** The ids of the active people who have these ID numbers, by number. */
+export async function findHolders(
+  q: Queries,
+  cipher: TenantCipher,
+  numbers: readonly string[],
+): Promise<Map<string, string>> {
+  if (numbers.length === 0) return new Map();
+  const byLookup = new Map(
+    numbers.flatMap((number) => cipher.indexes("national_id", number).map((lookup) => [lookup, number] as const)),
+  );
+  const rows = await q.db
+    .selectFrom("identifiers")
+    .select(["lookup", "beneficiary_id"])
+    .where("tenant_id", "=", cipher.tenantId)
+    .where("kind", "=", "national_id")
+    .where("active", "=", 1)
+    .where(isOneOf(q, "lookup", [...byLookup.keys()]))
+    .execute();
+  return new Map(rows.map((row) => [byLookup.get(row.lookup) ?? "", row.beneficiary_id]));
+}
+
+export interface BeneficiaryPage {
+  readonly after: string | null;
+  readonly limit: number;
+  readonly state?: "active" | "disabled";
+}
+
+/** The people of the cipher's tenant in the order of their ids, a page at a time. */
+export async function pageOfBeneficiaries(
+  q: Queries,
+  cipher: TenantCipher,
+  { after, limit, state }: BeneficiaryPage,
+): Promise<Beneficiary[]> {
+  let query = q.db
+    .selectFrom("beneficiaries")
+    .select("id")
+    .where("tenant_id", "=", cipher.tenantId)
+    .orderBy("id")
+    .limit(limit);
+  if (after !== null) query = query.where("id", ">", after);
+  if (state !== undefined) query = query.where("disabled_at", state === "active" ? "is" : "is not", null);
+  const ids = (await query.execute()).map((row) => row.id);
+  const people = await readBeneficiaries(q, cipher, ids);
+  return people.sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+export interface BeneficiaryCount {
+  readonly active: number;
+  readonly disabled: number;
+}
+
+export async function countBeneficiaries(q: Queries, tenantId: string): Promise<BeneficiaryCount> {
+  const row = await q.db
+    .selectFrom("beneficiaries")
+    .select((eb) => [eb.fn.countAll<number>().as("all"), eb.fn.count<number>("disabled_at").as("disabled")])
+    .where("tenant_id", "=", tenantId)
+    .executeTakeFirstOrThrow();
+  return { active: Number(row.all) - Number(row.disabled), disabled: Number(row.disabled) };
 }
 
 function toBeneficiary(

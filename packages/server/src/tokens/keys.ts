@@ -126,6 +126,12 @@ async function lockKeys(tx: Queries): Promise<void> {
     .execute();
 }
 
+/** Before a key is made or sealed anew: others wait until this transaction ends, and the secret is the deployment's. */
+export async function openKeysForChange(tx: Queries, vault: KeyVault): Promise<void> {
+  await lockKeys(tx);
+  await demandCurrentSecret(tx, vault);
+}
+
 export async function listKeys(q: Queries): Promise<KeyRecord[]> {
   const rows = await q.db.selectFrom("keys").selectAll().orderBy("active_from").orderBy("id").execute();
   return rows.map(toRecord);
@@ -147,8 +153,7 @@ export async function rotateKey(
   { leadSeconds }: RotateOptions,
 ): Promise<KeyRecord> {
   return store.transaction(async (tx) => {
-    await lockKeys(tx);
-    await demandCurrentSecret(tx, vault);
+    await openKeysForChange(tx, vault);
     const next = await insertKey(tx, vault, purpose, leadSeconds);
     const afterlife = afterlifeSeconds[purpose];
     await tx.db
@@ -166,7 +171,7 @@ export async function rotateKey(
   });
 }
 
-/** Seals every key anew under another secret; nothing is written unless all of them open. */
+/** Seals the deployment's keys anew under another secret; what else hangs on it is `rewrapSecrets`' work. */
 export async function rewrapKeys(tx: Queries, from: KeyVault, to: KeyVault): Promise<number> {
   await lockKeys(tx);
   const rows = await tx.db.selectFrom("keys").select(["id", "purpose", "sealed"]).execute();
@@ -175,7 +180,6 @@ export async function rewrapKeys(tx: Queries, from: KeyVault, to: KeyVault): Pro
     await tx.db.updateTable("keys").set({ sealed }).where("id", "=", row.id).execute();
   }
   await tx.db.updateTable("deployment").set({ value: to.secretId }).where("name", "=", secretIdName).execute();
-  await recordEvent(tx, { tenantId: deploymentTenant, type: "secret.rotated", data: { keys: rows.length } });
   return rows.length;
 }
 

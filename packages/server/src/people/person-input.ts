@@ -1,0 +1,198 @@
+import type { NationalId } from "./beneficiary.ts";
+import type { BirthDate } from "./birth-date.ts";
+import { type BirthCalendar, birthCalendars, toGregorianBirth } from "./calendars.ts";
+import { foldDigits } from "./digits.ts";
+import { canonicalEmail, canonicalExternalId, canonicalNationalId, canonicalPhone } from "./identifiers.ts";
+import { type NationalIdSettings, nationalIdProblem } from "./national-id-rules.ts";
+
+/** What can be said of a person, and how; in the order in which exports write it. */
+export const personColumns = {
+  external_id: "the programme's own id of the person: rows are found again by it",
+  given_name: "the name that a household is shown",
+  family_name: "the family name",
+  full_name: "the whole name, where it does not fall into the two",
+  date_of_birth: "YYYY, YYYY-MM or YYYY-MM-DD: as much as is known",
+  birth_calendar: `${birthCalendars.join(", ")} (default gregorian); stored as gregorian`,
+  birth_estimated: "true where the date was guessed",
+  language: "what messages are written in: a tag such as sw or pt-BR",
+  phones: "phone numbers, best with country code",
+  emails: "email addresses",
+  national_ids: "ID numbers, each as type:number, such as nid:12345678",
+  disabled: "true closes every way in, false opens them again",
+} as const;
+export type PersonColumn = keyof typeof personColumns;
+
+/** Values by column, of whatever type they came in. A column that is left out says nothing. */
+export type PersonValues = Readonly<Partial<Record<PersonColumn, unknown>>>;
+
+/** What was said of a person, in canonical form. What is left out stays as it is; null and empty lists take away. */
+export interface PersonInput {
+  readonly externalId?: string | null;
+  readonly given?: string | null;
+  readonly family?: string | null;
+  readonly full?: string | null;
+  readonly birth?: BirthDate | null;
+  readonly language?: string | null;
+  readonly phones?: readonly string[];
+  readonly emails?: readonly string[];
+  readonly nationalIds?: readonly NationalId[];
+  readonly disabled?: boolean;
+}
+
+/** Names a field and says what is wrong with it; never the value. */
+export interface FieldProblem {
+  readonly field: string;
+  readonly reason: string;
+}
+
+export interface InputRules {
+  readonly defaultCountry: string | undefined;
+  readonly nationalId: NationalIdSettings | undefined;
+  /** Milliseconds: nobody is born later. */
+  readonly now: number;
+}
+
+export interface ReadPerson {
+  readonly input: PersonInput;
+  /** Why the person cannot be taken; empty where they can. */
+  readonly problems: readonly FieldProblem[];
+  /** What to look at, though the person was taken. */
+  readonly warnings: readonly FieldProblem[];
+}
+
+const maxLength = 200;
+const maxItems = 20;
+/** Marks that word processors put around numbers; they are no part of one. */
+const invisible = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g;
+
+/** Reads one person from what a file or a command line says. */
+export function readPerson(values: PersonValues, rules: InputRules): ReadPerson {
+  const problems: FieldProblem[] = [];
+  const warnings: FieldProblem[] = [];
+  const problem = (field: string, reason: string): undefined => void problems.push({ field, reason });
+
+  function text(column: PersonColumn): string | null | undefined {
+    const value = values[column];
+    if (value === undefined || value === null) return value;
+    if (typeof value !== "string") return problem(column, "must be text");
+    const clean = value.normalize("NFC").replace(/\s+/gu, " ").trim();
+    if (clean.length > maxLength) return problem(column, `is longer than ${maxLength} characters`);
+    if (/\p{Cc}/u.test(clean)) return problem(column, "holds control characters");
+    if (!clean.isWellFormed()) return problem(column, "holds half a character");
+    return clean === "" ? null : clean;
+  }
+
+  function list<Item>(column: PersonColumn, read: (item: unknown, field: string) => Item | undefined) {
+    const value = values[column];
+    if (value === undefined) return undefined;
+    if (value === null || value === "") return [];
+    if (!Array.isArray(value)) return problem(column, "must be a list");
+    if (value.length > maxItems) return problem(column, `holds more than ${maxItems}`);
+    const items = value.map((item: unknown, index) => read(item, `${column}[${index}]`));
+    return items.filter((item) => item !== undefined);
+  }
+
+  const distinct = (items: readonly string[] | undefined) => items && [...new Set(items)];
+
+  function phone(item: unknown, field: string): string | undefined {
+    const canonical =
+      typeof item === "string" ? canonicalPhone(item.replace(invisible, ""), rules.defaultCountry) : null;
+    return canonical ?? problem(field, "is not a phone number; write it with its country code, such as +254…");
+  }
+
+  function email(item: unknown, field: string): string | undefined {
+    const canonical = typeof item === "string" ? canonicalEmail(item.replace(invisible, "")) : null;
+    return canonical?.identity ?? problem(field, "is not an email address");
+  }
+
+  function nationalId(item: unknown, field: string): NationalId | undefined {
+    const said = typeof item === "string" ? splitNationalId(item) : item;
+    const { type = "", number } = (said ?? {}) as { type?: unknown; number?: unknown };
+    if (typeof number !== "string" || typeof type !== "string") return problem(field, "must be type:number");
+    const kind = type.normalize("NFC").trim();
+    if (!/^[\p{L}\p{M}\p{N} _.-]{0,40}$/u.test(kind))
+      return problem(field, "has a type that is more than a word or two");
+    const canonical = canonicalNationalId(number.replace(invisible, ""));
+    if (canonical === null) return problem(field, "is not an ID number");
+    const broken = nationalIdProblem(canonical, rules.nationalId);
+    if (broken !== null && rules.nationalId?.onMismatch === "refuse") return problem(field, broken);
+    if (broken !== null) warnings.push({ field, reason: broken });
+    return { type: kind, number: canonical };
+  }
+
+  function flag(column: PersonColumn): boolean | undefined {
+    const value = values[column];
+    if (value === undefined || value === null || value === "") return undefined;
+    if (typeof value === "boolean") return value;
+    const known = typeof value === "string" ? flags.get(value.trim().toLowerCase()) : undefined;
+    return known ?? problem(column, "must be true or false");
+  }
+
+  function birth(): BirthDate | null | undefined {
+    const estimated = flag("birth_estimated") ?? false;
+    const calendar = text("birth_calendar")?.toLowerCase() ?? "gregorian";
+    const said = text("date_of_birth");
+    if (said === undefined || said === null) return said;
+    if (!isCalendar(calendar)) return problem("birth_calendar", `must be one of ${birthCalendars.join(", ")}`);
+    const date = toGregorianBirth(foldDigits(said.replace(invisible, "")), calendar, estimated);
+    if (!date) return problem("date_of_birth", `is no ${calendar} date: write YYYY, YYYY-MM or YYYY-MM-DD`);
+    const first = Date.UTC(date.year, (date.month ?? 1) - 1, date.day ?? 1);
+    return first <= rules.now ? date : problem("date_of_birth", "lies in the future");
+  }
+
+  function language(): string | null | undefined {
+    const said = text("language");
+    if (said === undefined || said === null) return said;
+    return canonicalLanguage(said) ?? problem("language", "is not a language tag such as sw or pt-BR");
+  }
+
+  function externalId(): string | null | undefined {
+    const said = text("external_id");
+    return typeof said === "string" ? canonicalExternalId(said) : said;
+  }
+
+  const nationalIds = list("national_ids", nationalId);
+  const input = {
+    externalId: externalId(),
+    given: text("given_name"),
+    family: text("family_name"),
+    full: text("full_name"),
+    birth: birth(),
+    language: language(),
+    phones: distinct(list("phones", phone)),
+    emails: distinct(list("emails", email)),
+    nationalIds: nationalIds?.filter(({ number }, at) => nationalIds.findIndex((id) => id.number === number) === at),
+    disabled: flag("disabled"),
+  };
+  return { input: withoutUndefined(input), problems, warnings };
+}
+
+const flags: ReadonlyMap<string, boolean> = new Map([
+  ...["true", "yes", "y", "1"].map((word) => [word, true] as const),
+  ...["false", "no", "n", "0"].map((word) => [word, false] as const),
+]);
+
+const isCalendar = (text: string): text is BirthCalendar => birthCalendars.some((known) => known === text);
+
+/** `type:number`, or a number alone. */
+function splitNationalId(text: string): { type: string; number: string } {
+  const at = text.indexOf(":");
+  return { type: text.slice(0, Math.max(at, 0)), number: text.slice(at + 1) };
+}
+
+/** A tag in its usual spelling, or null where it is none; `pt_BR` is what some systems write. */
+export function canonicalLanguage(text: string): string | null {
+  const tag = text.replaceAll("_", "-");
+  if (!/^[a-z]{2,3}(?:-[a-z0-9]{2,8})*$/i.test(tag)) return null;
+  try {
+    return Intl.getCanonicalLocales(tag)[0] ?? null;
+  } catch {
+    return null;
+  }
+}
+
+function withoutUndefined<T extends object>(value: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
+  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as {
+    [Key in keyof T]?: Exclude<T[Key], undefined>;
+  };
+}
