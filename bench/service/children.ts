@@ -1,6 +1,7 @@
 import { type ChildProcess, fork, spawn } from "node:child_process";
 import { once } from "node:events";
 import { availableParallelism } from "node:os";
+import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** What a process of the benchmark can be asked to do: see `answerTasks`. */
@@ -28,9 +29,9 @@ const living = new Set<ChildProcess>();
 /** Each has the environment that `fieldgate serve` gives itself: as many threads as the password checks and the rest need. */
 const environment = { ...process.env, UV_THREADPOOL_SIZE: String(Math.max(4, availableParallelism() + 2)) };
 
-/** Starts a file of `processes/` in a process of its own. */
-export function startChild<T extends Tasks>(file: string, nodeOptions: readonly string[] = []): Child<T> {
-  const path = fileURLToPath(new URL(`processes/${file}`, import.meta.url));
+/** Starts a file of `processes/`, or the one at an address, in a process of its own. */
+export function startChild<T extends Tasks>(file: string | URL, nodeOptions: readonly string[] = []): Child<T> {
+  const path = fileURLToPath(file instanceof URL ? file : new URL(`processes/${file}`, import.meta.url));
   const child = fork(path, [], {
     execArgv: [...nodeOptions],
     env: environment,
@@ -44,12 +45,12 @@ export function startChild<T extends Tasks>(file: string, nodeOptions: readonly 
   child.on("message", (message: AnswerMessage) => {
     const asked = waiting.get(message.id);
     waiting.delete(message.id);
-    if ("error" in message) asked?.reject(new Error(`${file}: ${message.error}`));
+    if ("error" in message) asked?.reject(new Error(`${basename(path)}: ${message.error}`));
     else asked?.resolve(message.result);
   });
   child.on("exit", (code, signal) => {
     living.delete(child);
-    for (const { reject } of waiting.values()) reject(new Error(`${file} ended early (${signal ?? code}).`));
+    for (const { reject } of waiting.values()) reject(new Error(`${basename(path)} ended early (${signal ?? code}).`));
   });
 
   return {
@@ -70,15 +71,16 @@ export function startChild<T extends Tasks>(file: string, nodeOptions: readonly 
 export function startProgram(
   args: readonly string[],
   options: { readonly cwd: string; readonly env: Readonly<Record<string, string>> },
-): { readonly pid: number; end(): Promise<void> } {
+): { readonly pid: number; readonly exitCode: Promise<number | null>; end(): Promise<void> } {
   const child = spawn(process.execPath, [...args], {
     cwd: options.cwd,
     env: { ...process.env, ...options.env },
     stdio: ["ignore", "ignore", "inherit"],
   });
   living.add(child);
+  const exitCode = new Promise<number | null>((resolve) => child.on("exit", resolve));
   child.on("exit", () => living.delete(child));
-  return { pid: child.pid ?? 0, end: () => end(child) };
+  return { pid: child.pid ?? 0, exitCode, end: () => end(child) };
 }
 
 async function end(child: ChildProcess): Promise<void> {

@@ -1,0 +1,106 @@
+import { sql } from "kysely";
+import { systemClock } from "../../../packages/server/src/clock.ts";
+import type { DatabaseConfig } from "../../../packages/server/src/config/config.ts";
+import { createDataKeys, type TenantCipher } from "../../../packages/server/src/people/data-keys.ts";
+import { findHolder } from "../../../packages/server/src/store/beneficiaries.ts";
+import { insertMany } from "../../../packages/server/src/store/bulk.ts";
+import { openStore } from "../../../packages/server/src/store/open-store.ts";
+import type { Store } from "../../../packages/server/src/store/store.ts";
+import { createKeyVault } from "../../../packages/server/src/tokens/key-vault.ts";
+import { answerTasks } from "../../service/answer-tasks.ts";
+import { tenantId } from "../../service/service-config.ts";
+import { idNumberOf, insertPeople, sealPeople } from "../people.ts";
+import { prepareDatabase } from "../prepared-database.ts";
+
+export interface SizedDatabase {
+  readonly database: DatabaseConfig;
+  readonly people: number;
+}
+
+interface Opened {
+  readonly store: Store;
+  readonly cipher: TenantCipher;
+  readonly people: number;
+}
+
+const batch = 5000;
+const keyColumns = ["id", "tenant_id", "purpose", "version", "sealed", "created_at"] as const;
+const opened = new Map<string, Opened>();
+
+/** A new database whose tenant has the same keys as the first one's, so that rows are sealed once for all. */
+async function prepare({ database, people }: SizedDatabase, secret: Uint8Array, first: Store | undefined) {
+  const prepared = await prepareDatabase(database, secret);
+  const { store } = prepared;
+  if (first) {
+    const keys = await first.db.selectFrom("tenant_keys").selectAll().execute();
+    await store.db.deleteFrom("tenant_keys").execute();
+    await insertMany(store, "tenant_keys", keyColumns, keys);
+  }
+  // For the filling alone: the look-ups are timed with the service's own settings.
+  if (store.kind === "sqlite") await sql`pragma cache_size = -400000`.execute(store.db);
+  return { ...prepared, people };
+}
+
+const filling = new Map<string, Awaited<ReturnType<typeof prepare>>>();
+
+const tasks = {
+  async prepare({ secret, databases }: { secret: Uint8Array; databases: Record<string, SizedDatabase> }) {
+    let first: Store | undefined;
+    for (const [name, sized] of Object.entries(databases)) {
+      const prepared = await prepare(sized, secret, first);
+      first ??= prepared.store;
+      filling.set(name, prepared);
+    }
+  },
+
+  /** Adds a few thousand people from this one on to the databases that are to have them; the next to add. */
+  async fill({ from }: { from: number }): Promise<number> {
+    const targets = [...filling.values()];
+    const to = Math.min(from + batch, Math.max(...targets.map(({ people }) => people)));
+    const [first] = targets;
+    if (!first) throw new Error("There is no database to fill.");
+    const rows = sealPeople(first.cipher, from, to);
+    const inNeed = targets.filter(({ people }) => people > from);
+    await Promise.all(inNeed.map(({ store }) => store.transaction((tx) => insertPeople(tx, rows))));
+    return to;
+  },
+
+  /** Opens them anew, as a node would. */
+  async open({ secret, databases }: { secret: Uint8Array; databases: Record<string, SizedDatabase> }): Promise<void> {
+    for (const { store, close } of filling.values()) {
+      // As autovacuum does a minute later.
+      if (store.kind === "postgres") await sql`vacuum analyze`.execute(store.db);
+      await close();
+    }
+    for (const [name, { database, people }] of Object.entries(databases)) {
+      const store = await openStore(database, systemClock);
+      const cipher = await createDataKeys(store, createKeyVault(secret), systemClock).cipher(tenantId);
+      opened.set(name, { store, cipher, people });
+    }
+  },
+
+  /** The milliseconds of look-ups of random people, in each database in turn. */
+  async time({ names, count }: { names: readonly string[]; count: number }): Promise<number[][]> {
+    const sides = names.map((name) => {
+      const side = opened.get(name);
+      if (!side) throw new Error(`There is no database called ${name}.`);
+      return { ...side, times: [] as number[] };
+    });
+    for (let index = 0; index < count; index += 1) {
+      for (const { store, cipher, people, times } of index % 2 === 0 ? sides : sides.toReversed()) {
+        const number = idNumberOf(Math.floor(Math.random() * people));
+        const start = performance.now();
+        const person = await findHolder(store, cipher, "national_id", number);
+        times.push(performance.now() - start);
+        if (person?.nationalIds[0]?.number !== number) throw new Error(`Nobody was found by ${number}.`);
+      }
+    }
+    return sides.map(({ times }) => times);
+  },
+};
+
+export type LookUpTasks = typeof tasks;
+
+answerTasks(tasks, async () => {
+  for (const { store } of opened.values()) await store.close();
+});
