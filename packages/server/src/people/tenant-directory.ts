@@ -16,8 +16,18 @@ const keepMs = 1000;
 const mostKept = 10_000;
 
 export function createTenantDirectory(store: Store, clock: Clock, policy: Policy): TenantDirectory {
-  const tenants = memoise(clock, (id) => findTenant(store, id));
-  const hosts = memoise(clock, (host) => findTenantIdByHost(store, host));
+  // A tenant that was just added is there at once.
+  const tenants = memoise(
+    clock,
+    (id) => findTenant(store, id),
+    (tenant) => tenant !== null,
+  );
+  // Most requests come by the deployment's own host, which is no tenant's: that too is asked only once a second.
+  const hosts = memoise(
+    clock,
+    (host) => findTenantIdByHost(store, host),
+    () => true,
+  );
   return {
     find: tenants,
     findIdByHost: hosts,
@@ -28,17 +38,17 @@ export function createTenantDirectory(store: Store, clock: Clock, policy: Policy
   };
 }
 
-/** Remembers what was found, not what was missing: a tenant that was just added is there at once. */
-function memoise<Value>(clock: Clock, read: (key: string) => Promise<Value | null>) {
+/** Remembers for a second what is worth it. */
+function memoise<Value>(clock: Clock, read: (key: string) => Promise<Value>, isWorthIt: (value: Value) => boolean) {
   const kept = new Map<string, { readonly value: Value; readonly until: number }>();
-  return async (key: string): Promise<Value | null> => {
+  return async (key: string): Promise<Value> => {
     const known = kept.get(key);
     if (known && known.until > clock.monotonic()) return known.value;
     const until = clock.monotonic() + keepMs;
     const value = await read(key);
     if (kept.size >= mostKept) kept.clear();
-    if (value === null) kept.delete(key);
-    else kept.set(key, { value, until });
+    if (isWorthIt(value)) kept.set(key, { value, until });
+    else kept.delete(key);
     return value;
   };
 }
