@@ -28,6 +28,7 @@ export function serviceConfig({ port, database, dataDir, secret }: NodeSetup): C
     previousSecret: null,
     database,
     dataDir,
+    delivery: [],
     defaultTenant: tenantId,
     corsOrigins: ["https://portal.example.org"],
     trustedProxies: [],

@@ -1,4 +1,4 @@
-import { createPrivateKey, type KeyObject } from "node:crypto";
+import { createPrivateKey, createSecretKey, type KeyObject } from "node:crypto";
 import { systemClock } from "../../../packages/server/src/clock.ts";
 import type { Store } from "../../../packages/server/src/store/store.ts";
 import { createKeyVault } from "../../../packages/server/src/tokens/key-vault.ts";
@@ -8,9 +8,9 @@ import { listKeys, loadSecretKey } from "../../../packages/server/src/tokens/key
 export interface HandKeys {
   readonly kid: string;
   readonly signer: KeyObject;
-  readonly refresh: Uint8Array;
-  readonly device: Uint8Array;
-  readonly nonce: Uint8Array;
+  readonly refresh: KeyObject;
+  readonly device: KeyObject;
+  readonly nonce: KeyObject;
 }
 
 export async function openHandKeys(store: Store, secret: Uint8Array): Promise<HandKeys> {
@@ -25,8 +25,8 @@ export async function openHandKeys(store: Store, secret: Uint8Array): Promise<Ha
   return {
     kid: access.id,
     signer: createPrivateKey({ key: Buffer.from(access.secret), format: "der", type: "pkcs8" }),
-    refresh: (await open("refresh")).secret,
-    device: (await open("device")).secret,
-    nonce: (await open("nonce")).secret,
+    refresh: createSecretKey((await open("refresh")).secret),
+    device: createSecretKey((await open("device")).secret),
+    nonce: createSecretKey((await open("nonce")).secret),
   };
 }

@@ -1,20 +1,29 @@
-import { createHmac, createPublicKey, hash, randomUUID, sign, timingSafeEqual, verify } from "node:crypto";
+import {
+  createHmac,
+  createPublicKey,
+  hash,
+  type KeyObject,
+  randomUUID,
+  sign,
+  timingSafeEqual,
+  verify,
+} from "node:crypto";
 import type { HandKeys } from "./keys.ts";
 import type { SessionRow } from "./statements.ts";
 
 /** What the service's tokens need, written straight over `node:crypto`. */
 
-function mac(key: Uint8Array, ...parts: readonly (string | number)[]): string {
+function mac(key: KeyObject, ...parts: readonly (string | number)[]): string {
   return createHmac("sha256", key).update(JSON.stringify(parts)).digest("base64url");
 }
 
-export function refreshToken(key: Uint8Array, family: string, counter: number): string {
+export function refreshToken(key: KeyObject, family: string, counter: number): string {
   return `${family}.${counter}.${mac(key, "refresh", family, counter)}`;
 }
 
 export const refreshTokenHash = (token: string): string => hash("sha256", token, "base64url");
 
-export const deviceToken = (key: Uint8Array, device: string): string => `${device}.${mac(key, "device", device)}`;
+export const deviceToken = (key: KeyObject, device: string): string => `${device}.${mac(key, "device", device)}`;
 
 export function sameText(a: string, b: string): boolean {
   return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
