@@ -93,7 +93,7 @@ export class AuthManager {
     const adapter = await adapters.ready(type);
     return signIn(type, async () => {
       const finished = await adapter.handleCallback?.(url);
-      if (!finished) throw new AuthError("unsupported", `The ${type} adapter has no callback.`);
+      if (!finished) throw new AuthError("unsupported", `The ${type} adapter has no handleCallback().`);
       return finished;
     });
   }
@@ -148,7 +148,7 @@ export class AuthManager {
   /** The adapter of a configured type. */
   adapter<K extends string>(type: K): AdapterOf<K> {
     const adapter = this.#engine.adapters.loaded.get(type);
-    if (!adapter) throw new AuthError("unsupported", `"${type}" is not loaded: configure it, and await initialize().`);
+    if (!adapter) throw new AuthError("unsupported", `"${type}" is not configured, or not loaded: await initialize().`);
     return adapter as AdapterOf<K>;
   }
 

@@ -37,16 +37,18 @@ export function createSessions({ storage, tabs, clock, servers, emit, warn }: En
     clock.skew = next?.skew ?? clock.skew;
   }
 
+  async function all(providers: string[]): Promise<Session[]> {
+    return (await Promise.all(providers.map((provider) => storage.get(provider)))).filter(
+      (session) => session !== null,
+    );
+  }
+
   /** The latest living session, else the latest ended one. */
   async function latest(): Promise<Session | null> {
     const rank = ({ ended, signedInAt = 0 }: Session) => (ended ? 0 : 1 + signedInAt);
-    let best: Session | null = null;
-    for (const provider of await storage.providers()) {
-      const session = await storage.get(provider);
-      const isOurs = session && (!session.server || servers.has(session.server));
-      if (isOurs && (!best || rank(session) > rank(best))) best = session;
-    }
-    return best;
+    const found = await all(await storage.providers());
+    const ours = found.filter(({ server }) => !server || servers.has(server));
+    return ours.sort((a, b) => rank(b) - rank(a))[0] ?? null;
   }
 
   function adopt(found: Session | null): void {
@@ -131,10 +133,8 @@ export function createSessions({ storage, tabs, clock, servers, emit, warn }: En
         emit({ type: "loggedOut", reason: "logout" });
       }
       try {
-        for (const each of provider === undefined ? await storage.providers() : [provider]) {
-          const session = await storage.get(each);
-          if (session) await visit(session);
-        }
+        const going = await all(provider === undefined ? await storage.providers() : [provider]);
+        for (const session of going) await visit(session);
       } catch (cause) {
         warn("storage", cause);
       }

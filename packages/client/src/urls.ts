@@ -9,10 +9,7 @@ export function checkUrl(field: string, value: unknown): string {
     throw new ConfigurationError(field, `${JSON.stringify(value)} is not a URL such as https://auth.example.org`);
   const isLocal = url.protocol === "http:" && loopback.test(url.hostname);
   if ((url.protocol !== "https:" && !isLocal) || url.search || url.hash || url.username) {
-    throw new ConfigurationError(
-      field,
-      `"${value}" must be https (http for localhost only), with no query or fragment`,
-    );
+    throw new ConfigurationError(field, `"${value}" must be https (http for localhost only), without a query`);
   }
   return url.href.replace(/\/+$/, "");
 }

@@ -12,6 +12,8 @@ export interface Adapters {
   ready(type: string): Promise<AuthAdapter>;
 }
 
+const passwordWay: AdapterConfig = { type: "password", fields: {} };
+
 export function createAdapters(
   configs: readonly AdapterConfig[],
   contextOf: (provider: string) => AdapterContext,
@@ -19,33 +21,29 @@ export function createAdapters(
   const loaded = new Map<string, AuthAdapter>();
   const loaders = new Map<string, () => Promise<AuthAdapter>>();
 
-  const add = (field: string, config: AdapterConfig): (() => AuthAdapter | Promise<AuthAdapter>) => {
+  for (const [index, config] of [...configs, passwordWay].entries()) {
     const { type } = config;
+    const field = `configs[${index}].type`;
     const factory = findAdapter(field, type);
-    if (loaders.has(type)) throw new ConfigurationError(field, `"${type}" is configured twice`);
-    let begun: AuthAdapter | Promise<AuthAdapter> | undefined;
+    const make = () => factory(config, contextOf(type));
+    let first: ReturnType<typeof make> | undefined;
+    if (config !== passwordWay) {
+      if (loaders.has(type)) throw new ConfigurationError(field, `"${type}" is configured twice`);
+      // At once, so that a wrong configuration fails here. What cannot be loaded now is loaded again when it is needed.
+      first = make();
+      if (first instanceof Promise) first.catch(() => 0);
+      else loaded.set(type, first);
+    }
     const load = async () => {
-      const first = begun;
-      begun = undefined;
-      const adapter = loaded.get(type) ?? (await (first ?? factory(config, contextOf(type))));
+      const begun = first;
+      first = undefined;
+      const adapter = loaded.get(type) ?? (await (begun ?? make()));
       loaded.set(type, adapter);
       await adapter.initialize();
       return adapter;
     };
     loaders.set(type, once(load));
-    return () => {
-      begun = factory(config, contextOf(type));
-      return begun;
-    };
-  };
-
-  for (const [index, config] of configs.entries()) {
-    // Begun now, so that a wrong configuration fails here.
-    const begun = add(`configs[${index}].type`, config)();
-    if (begun instanceof Promise) begun.catch(() => 0);
-    else loaded.set(config.type, begun);
   }
-  if (!loaders.has("password")) add("", { type: "password", fields: {} });
 
   return {
     loaded,
