@@ -23,6 +23,8 @@ export const eventTypes = [
   "beneficiary.enabled",
   "beneficiary.merged",
   "beneficiary.erased",
+  "beneficiary.revealed",
+  "beneficiary.exported",
   "otp.requested",
   "otp.sent",
   "otp.undelivered",

@@ -34,6 +34,8 @@ function cardNumber(): string {
   return [group(), group(), group(), group()].join("-");
 }
 
+export const cardNumberPlace = (row: string) => ({ table: "cards", row, column: "sealed_number" });
+
 export async function issueCard(
   tx: Queries,
   { cipher, vault, baseUrl, now }: CardContext,
@@ -58,6 +60,7 @@ export async function issueCard(
       tenant_id: cipher.tenantId,
       beneficiary_id: beneficiaryId,
       lookup: cipher.index("card", number),
+      sealed_number: cipher.seal(cardNumberPlace(id), number),
       fingerprint,
       issued_at: issuedAt * 1000,
       expires_at: expiresAt * 1000,

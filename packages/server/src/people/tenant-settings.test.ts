@@ -17,6 +17,18 @@ function refusal(input: unknown, rules = production): Fault {
   throw new Error("The settings were accepted.");
 }
 
+describe("retention", () => {
+  it("is a number of days", () => {
+    const retention = { disabledAfterDays: 365 };
+    expect(parseTenantSettings({ retention }, production)).toMatchObject({ retention });
+    for (const days of [0, 1.5, "365", 36_501, null]) {
+      expect(refusal({ retention: { disabledAfterDays: days } }).field).toBe("retention.disabledAfterDays");
+    }
+    expect(refusal({ retention: { after: 1 } }).field).toBe("retention.after");
+    expect(refusal({ retention: 365 }).field).toBe("retention");
+  });
+});
+
 describe("settings are accepted", () => {
   it("empty", () => {
     expect(parseTenantSettings({}, production)).toEqual({ adapters: [], hosts: [], policy: {} });

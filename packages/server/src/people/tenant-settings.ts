@@ -30,7 +30,13 @@ export interface TenantSettings {
   readonly nationalId?: NationalIdSettings;
   readonly qr?: QrSettings;
   readonly delivery?: DeliverySettings;
+  readonly retention?: RetentionSettings;
   readonly policy: TenantPolicy;
+}
+
+export interface RetentionSettings {
+  /** Disabled people are erased after so many days. */
+  readonly disabledAfterDays?: number;
 }
 
 const refuse = (field: string, message: string): Fault => new Fault("invalid_request", { field, message });
@@ -86,6 +92,12 @@ function parseNetworks(input: unknown): string[] {
   });
 }
 
+function parseRetention(input: unknown): RetentionSettings {
+  const [problem] = boundsProblems(input, { disabledAfterDays: { min: 1, max: 36_500 } }, "retention");
+  if (problem) throw refuse(problem.field, problem.sentence);
+  return input as RetentionSettings;
+}
+
 const known = [
   "adapters",
   "hosts",
@@ -95,6 +107,7 @@ const known = [
   "nationalId",
   "qr",
   "delivery",
+  "retention",
   "policy",
 ];
 
@@ -117,6 +130,7 @@ export function parseTenantSettings(input: unknown, rules: UrlRules): TenantSett
     nationalId,
     qr,
     delivery,
+    retention,
     policy = {},
   } = input;
   return {
@@ -128,6 +142,7 @@ export function parseTenantSettings(input: unknown, rules: UrlRules): TenantSett
     ...(nationalId !== undefined && { nationalId: parseNationalId(nationalId) }),
     ...(qr !== undefined && { qr: parseQr(qr) }),
     ...(delivery !== undefined && { delivery: parseDelivery(delivery) }),
+    ...(retention !== undefined && { retention: parseRetention(retention) }),
     policy: parsePolicy(policy),
   };
 }

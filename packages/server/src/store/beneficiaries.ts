@@ -1,4 +1,4 @@
-import type { Selectable } from "kysely";
+import { type Selectable, type SqlBool, sql } from "kysely";
 import type { Beneficiary, IdentifierKind, Names } from "../people/beneficiary.ts";
 import type { BirthDate } from "../people/birth-date.ts";
 import type { TenantCipher } from "../people/data-keys.ts";
@@ -100,19 +100,32 @@ export async function readBeneficiaries(
   ids: readonly string[],
 ): Promise<Beneficiary[]> {
   if (ids.length === 0) return [];
-  const many = ids.length > 10;
+  // Asked for the tenant as well, SQLite would rather read all of its people than a dozen ids.
   const rows = await q.db
     .selectFrom("beneficiaries")
     .selectAll()
-    .where("tenant_id", "=", cipher.tenantId)
-    .where((eb) => (many ? isOneOf(q, "id", ids) : eb("id", "in", ids)))
+    .where((eb) => (ids.length > few ? isOneOf(q, "id", ids) : eb("id", "in", ids)))
     .orderBy("created_at")
     .orderBy("id")
     .execute();
+  const own = rows.filter((row) => row.tenant_id === cipher.tenantId);
+  return withIdentifiers(q, cipher, own, ids);
+}
+
+/** So many ids are listed one by one: a few statements that stay prepared. */
+const few = 4;
+
+async function withIdentifiers(
+  q: Queries,
+  cipher: TenantCipher,
+  rows: readonly Selectable<BeneficiaryTable>[],
+  ids: readonly string[],
+): Promise<Beneficiary[]> {
+  if (ids.length === 0) return [];
   const identifiers = await q.db
     .selectFrom("identifiers")
     .selectAll()
-    .where((eb) => (many ? isOneOf(q, "beneficiary_id", ids) : eb("beneficiary_id", "in", ids)))
+    .where((eb) => (ids.length > few ? isOneOf(q, "beneficiary_id", ids) : eb("beneficiary_id", "in", ids)))
     .orderBy("position")
     .execute();
   const byPerson = Map.groupBy(identifiers, (identifier) => identifier.beneficiary_id);
@@ -161,29 +174,38 @@ export async function findHolders(
   return new Map(rows.map((row) => [byLookup.get(row.lookup) ?? "", row.beneficiary_id]));
 }
 
-export interface BeneficiaryPage {
+export interface PageChoice {
+  /** Whoever comes behind the person with this id; null for the first page. */
   readonly after: string | null;
   readonly limit: number;
-  readonly state?: "active" | "disabled";
+  readonly state?: "active" | "disabled" | undefined;
 }
 
-/** The people of the cipher's tenant in the order of their ids, a page at a time. */
+/** The people of the cipher's tenant, a page at a time, in an order that stays the same while no keys are rotated. */
 export async function pageOfBeneficiaries(
   q: Queries,
   cipher: TenantCipher,
-  { after, limit, state }: BeneficiaryPage,
+  { after, limit, state }: PageChoice,
 ): Promise<Beneficiary[]> {
   let query = q.db
     .selectFrom("beneficiaries")
-    .select("id")
+    .selectAll()
     .where("tenant_id", "=", cipher.tenantId)
+    .orderBy("key_version")
     .orderBy("id")
     .limit(limit);
-  if (after !== null) query = query.where("id", ">", after);
+  if (after !== null) {
+    const last = q.db.selectFrom("beneficiaries").select("key_version").where("id", "=", after);
+    query = query.where(sql<SqlBool>`(key_version, id) > ((${last}), ${after})`);
+  }
   if (state !== undefined) query = query.where("disabled_at", state === "active" ? "is" : "is not", null);
-  const ids = (await query.execute()).map((row) => row.id);
-  const people = await readBeneficiaries(q, cipher, ids);
-  return people.sort((a, b) => (a.id < b.id ? -1 : 1));
+  const rows = await query.execute();
+  return withIdentifiers(
+    q,
+    cipher,
+    rows,
+    rows.map((row) => row.id),
+  );
 }
 
 export interface BeneficiaryCount {
@@ -229,4 +251,63 @@ function toBeneficiary(
     emails: valuesOf("email").map(({ number }) => number),
     nationalIds: valuesOf("national_id"),
   };
+}
+
+/** Every sealed text and blind index that is kept of a person: what must not be found any more when they are erased. */
+export async function tracesOf(q: Queries, id: string): Promise<string[]> {
+  const people = await q.db
+    .selectFrom("beneficiaries")
+    .select(["external_lookup", "sealed_external_id", "sealed_names", "sealed_birth"])
+    .where("id", "=", id)
+    .execute();
+  const identifiers = await q.db
+    .selectFrom("identifiers")
+    .select(["lookup", "sealed_value"])
+    .where("beneficiary_id", "=", id)
+    .execute();
+  const cards = await q.db
+    .selectFrom("cards")
+    .select(["lookup", "sealed_number"])
+    .where("beneficiary_id", "=", id)
+    .execute();
+  return [...people, ...identifiers, ...cards].flatMap((row) => Object.values(row).filter((text) => text !== null));
+}
+
+/** Everyone of the cipher's tenant who has this identifier, disabled people too; the oldest first. */
+export async function findAllByIdentifier(
+  q: Queries,
+  cipher: TenantCipher,
+  kind: IdentifierKind,
+  canonical: string,
+): Promise<Beneficiary[]> {
+  const rows = await q.db
+    .selectFrom("identifiers")
+    .select("beneficiary_id")
+    .distinct()
+    .where("tenant_id", "=", cipher.tenantId)
+    .where("lookup", "in", cipher.indexes(kind, canonical))
+    .execute();
+  return readBeneficiaries(
+    q,
+    cipher,
+    rows.map((row) => row.beneficiary_id),
+  );
+}
+
+/** People who were disabled longer ago than this. */
+export async function findLongDisabled(
+  q: Queries,
+  tenantId: string,
+  { days, limit }: { readonly days: number; readonly limit: number },
+): Promise<string[]> {
+  const rows = await q.db
+    .selectFrom("beneficiaries")
+    .select("id")
+    .where("tenant_id", "=", tenantId)
+    .where("disabled_at", "is not", null)
+    .where("disabled_at", "<=", sql<number>`${q.now} - cast(${days * 86_400_000} as bigint)`)
+    .orderBy("disabled_at")
+    .limit(limit)
+    .execute();
+  return rows.map((row) => row.id);
 }

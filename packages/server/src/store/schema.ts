@@ -280,6 +280,8 @@ export interface CardTable {
   beneficiary_id: string;
   /** Blind index of the card number. */
   lookup: string;
+  /** The number itself: without it the index could not be made anew when keys are rotated. Null on the oldest rows. */
+  sealed_number: string | null;
   fingerprint: string;
   issued_at: number;
   expires_at: number;

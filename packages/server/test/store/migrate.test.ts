@@ -165,7 +165,7 @@ const fullRows: { readonly [Table in keyof Database]: Required<Database[Table]> 
   },
   cards: {
     ...{ id: "c", tenant_id: "t", beneficiary_id: "b", lookup: "l", fingerprint: "f", issued_at: 1, expires_at: 2 },
-    ...{ revoked_at: 3 },
+    ...{ revoked_at: 3, sealed_number: "s" },
   },
   revoked_cards: { tenant_id: "t", fingerprint: "f", revoked_at: 1 },
 };

@@ -20,6 +20,8 @@ export function openFile(file: string): DatabaseSync {
     const mode = db.prepare("pragma journal_mode = wal").get()?.journal_mode;
     if (mode !== "wal") throw new Error(`The database file ${file} is on a disk that cannot hold a write-ahead log.`);
     db.exec("pragma synchronous = full; pragma journal_size_limit = 67108864; pragma busy_timeout = 0");
+    // What is deleted or replaced is overwritten in the file: people who are erased must not be found in it.
+    db.exec("pragma secure_delete = on");
     return db;
   } catch (error) {
     db?.close();
