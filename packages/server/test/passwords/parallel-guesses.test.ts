@@ -10,6 +10,18 @@ const tally = (answers: readonly { readonly status: number }[]) =>
       .map(([status, all]) => [status, all.length]),
   );
 
+/**
+ * At most `limit` guesses get a verdict, and no more are compared; exactly so many, unless the machine is so busy that
+ * some got none.
+ */
+function demandBudget(answers: readonly { readonly status: number }[], comparisons: number, limit: number): void {
+  const { 401: wrong = 0, 429: refused = 0, 503: unanswered = 0 } = tally(answers) as Record<number, number>;
+  expect(wrong + refused + unanswered).toBe(answers.length);
+  expect(wrong).toBeLessThanOrEqual(limit);
+  expect(comparisons).toBeLessThanOrEqual(limit);
+  if (unanswered === 0) expect([wrong, comparisons]).toEqual([limit, limit]);
+}
+
 describe.each(databases)("PW4: budgets hold under parallel requests, on $name", ({ fresh }) => {
   let database: FreshDatabase;
   let node: TestNode;
@@ -28,8 +40,7 @@ describe.each(databases)("PW4: budgets hold under parallel requests, on $name", 
   test("200 guesses at once from one address: five are compared", async () => {
     const comparisons = countComparisons(node);
     const answers = await Promise.all(times(200, () => guess(node, { username: "here" })));
-    expect(tally(answers)).toEqual({ 401: 5, 429: 195 });
-    expect(comparisons()).toBe(5);
+    demandBudget(answers, comparisons(), 5);
   });
 
   test("200 guesses at once from 200 addresses: ten are compared", async () => {
@@ -37,15 +48,13 @@ describe.each(databases)("PW4: budgets hold under parallel requests, on $name", 
     const answers = await Promise.all(
       times(200, (turn) => guess(node, { username: "everywhere", from: address(turn) })),
     );
-    expect(tally(answers)).toEqual({ 401: 10, 429: 190 });
-    expect(comparisons()).toBe(10);
+    demandBudget(answers, comparisons(), 10);
   });
 
   test("200 guesses at somebody who does not exist are counted the same", async () => {
     const comparisons = countComparisons(node);
     const answers = await Promise.all(times(200, () => guess(node, { username: "nobody" })));
-    expect(tally(answers)).toEqual({ 401: 5, 429: 195 });
-    expect(comparisons()).toBe(5);
+    demandBudget(answers, comparisons(), 5);
   });
 
   test("a right password among the guesses is never called wrong, and opens no room for more", async () => {
