@@ -3,9 +3,11 @@ import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { type Clock, systemClock } from "./clock.ts";
 import type { Config } from "./config/config.ts";
+import { ConfigError } from "./config/config-error.ts";
 import type { Channel } from "./delivery/channel.ts";
 import { startDelivery } from "./delivery/deliver.ts";
 import { countDeliveries } from "./delivery/delivery-metrics.ts";
+import { openChannels } from "./delivery/open-channels.ts";
 import { createIdBreaker } from "./flows/id-breaker.ts";
 import { createHttpServer } from "./http/create-http-server.ts";
 import { createMetrics } from "./http/metrics.ts";
@@ -63,6 +65,7 @@ export interface AppParts {
 export async function createApp(config: Config, parts: AppParts = {}): Promise<App> {
   const { clock = systemClock, logger = createLogger(config.logLevel) } = parts;
   const { policy } = config;
+  demandChannel(config, parts);
   const onError = (error: unknown) => logger.error({ err: error }, "background work failed; it will be tried again");
   const metrics = createMetrics();
   const store = await openStore(config.database, clock);
@@ -113,7 +116,7 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
     const maintenance = startMaintenance(store, { onError });
     started.push(() => maintenance.stop());
     const delivery = startDelivery(services, {
-      channels: parts.channels ?? [],
+      channels: [...(await openChannels(config.delivery)), ...(parts.channels ?? [])],
       onError,
       onOutcome: countDeliveries(metrics),
     });
@@ -156,6 +159,15 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
     await stopAll();
     throw error;
   }
+}
+
+/** Codes that nobody can send would be asked for in vain. */
+function demandChannel({ mode, delivery }: Config, { channels = [] }: AppParts): void {
+  if (mode === "development" || delivery.length + channels.length > 0) return;
+  const sentence =
+    "is missing: without a channel no code can be sent. " +
+    'Set it to a JSON list such as [{"type":"smtp","url":"smtp://…","from":"…"}], or to @FILE that holds one.';
+  throw new ConfigError([{ variable: "FIELDGATE_DELIVERY", sentence }]);
 }
 
 async function isReady(store: Store): Promise<boolean> {

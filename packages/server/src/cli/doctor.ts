@@ -6,13 +6,14 @@ import { openStore } from "../store/open-store.ts";
 import { createKeyVault } from "../tokens/key-vault.ts";
 import { type CliContext, defineCommand, onRun } from "./context.ts";
 import { demandFile } from "./database-state.ts";
+import { checkDelivery } from "./doctor-delivery.ts";
 import { bad, type Finding } from "./doctor-finding.ts";
 import { checkDataDir, checkTls, checkWiring } from "./doctor-machine.ts";
 import { checkClock, checkDatabase, checkDefaultTenant, checkJournal, checkKeys } from "./doctor-store.ts";
 
 export function addDoctorCommand(program: Command, cli: CliContext): void {
   const command = defineCommand(program, "doctor", {
-    summary: "check configuration, database, clock, keys, disk, journal and TLS",
+    summary: "check configuration, database, clock, keys, disk, journal, TLS and the channels for codes",
     notes: "Exit code 1 when anything is bad; a warning alone is 0.",
     examples: [
       ["fieldgate doctor", "what is wrong, and what to do about it"],
@@ -42,6 +43,7 @@ async function examine(cli: CliContext, readConfig: () => Config): Promise<Findi
     ...checkWiring(config),
     ...checkTls(config, cli.clock.now()),
     ...checkDataDir(config),
+    ...(await checkDelivery(config)),
   ];
   try {
     demandFile(config.database);

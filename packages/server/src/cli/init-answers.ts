@@ -1,6 +1,7 @@
 import { tenantIdPattern } from "@fieldgate/contract";
 import { CliFailure } from "./cli-failure.ts";
 import type { CliContext, CommonOptions } from "./context.ts";
+import { deliveryIsGiven, initDelivery } from "./init-delivery.ts";
 import type { PasswordOptions } from "./password-input.ts";
 import { ask, canAsk } from "./prompt.ts";
 
@@ -10,6 +11,10 @@ export interface InitOptions extends CommonOptions, PasswordOptions {
   readonly tenant?: string;
   readonly tenantName?: string;
   readonly admin?: string;
+  readonly smtpUrl?: string;
+  readonly smtpFrom?: string;
+  readonly deliveryFile?: string;
+  readonly deliveryLater?: true;
   readonly out: string;
 }
 
@@ -20,6 +25,8 @@ export interface InitAnswers {
   readonly tenant: string;
   readonly tenantName: string;
   readonly admin: string;
+  /** `FIELDGATE_DELIVERY` for the file; empty where the environment has it, or it comes later. */
+  readonly delivery: string;
 }
 
 /** What the options and the environment say; the rest is asked for, or missed by name. */
@@ -36,6 +43,7 @@ export async function initAnswers(cli: CliContext, options: InitOptions): Promis
       "--base-url": options.dev ? "-" : given.baseUrl,
       "--tenant": given.tenant,
       "--admin": given.admin,
+      "--smtp-url or --delivery-file": options.dev ? "-" : deliveryIsGiven(env, options),
     };
     const missing = Object.entries(needed).flatMap(([flag, value]) => (value ? [] : [flag]));
     if (missing.length > 0) {
@@ -57,5 +65,6 @@ export async function initAnswers(cli: CliContext, options: InitOptions): Promis
     throw new CliFailure(`"${tenant}" cannot be a tenant's id. Use lower-case letters, digits and hyphens.`, 2);
   const tenantName = await question(options.tenantName, "Its name, for people", tenant);
   const admin = await question(given.admin, "Username of the first admin");
-  return { baseUrl, databaseUrl, tenant, tenantName, admin };
+  const delivery = await initDelivery(cli, options, baseUrl);
+  return { baseUrl, databaseUrl, tenant, tenantName, admin, delivery };
 }

@@ -8,6 +8,7 @@ const answers = {
   tenant: "kenya",
   tenantName: "Kenya",
   admin: "amina",
+  delivery: "",
 };
 
 describe("the configuration file", () => {
@@ -31,6 +32,12 @@ describe("the configuration file", () => {
       expect(parseEnv(configFileText(own)).FIELDGATE_DATABASE_URL).toBe(databaseUrl);
     },
   );
+
+  it("keeps the channels as they are", () => {
+    const delivery = '[{"type":"smtp","url":"smtp://u:it%27s$@mail.example.org","from":"Cash <a@b.org>"}]';
+    const { own } = initEnvironment({}, { ...answers, delivery });
+    expect(parseEnv(configFileText(own)).FIELDGATE_DELIVERY).toBe(delivery);
+  });
 
   it("refuses what it could not hold", () => {
     expect(() => configFileText({ FIELDGATE_DATABASE_URL: "a'b`c" })).toThrow("FIELDGATE_DATABASE_URL has characters");

@@ -9,7 +9,7 @@ type Values = Record<string, string>;
 /** `own` is what the new file sets; `all` adds what the environment sets, as it will when the service starts. */
 export function initEnvironment(
   env: Readonly<Record<string, string | undefined>>,
-  { baseUrl, databaseUrl, tenant }: InitAnswers,
+  { baseUrl, databaseUrl, tenant, delivery }: InitAnswers,
 ): { readonly own: Values; readonly all: Values } {
   const given = Object.entries(env).filter((entry): entry is [string, string] => (entry[1] ?? "").trim() !== "");
   const outside = Object.fromEntries(given);
@@ -19,6 +19,7 @@ export function initEnvironment(
     ...(!hasSecret && { FIELDGATE_SECRET: randomBytes(32).toString("base64") }),
     ...(databaseUrl !== "" && { FIELDGATE_DATABASE_URL: databaseUrl }),
     FIELDGATE_DEFAULT_TENANT: tenant,
+    ...(delivery !== "" && { FIELDGATE_DELIVERY: delivery }),
   };
   return { own, all: { ...outside, ...own } };
 }

@@ -21,11 +21,12 @@ export function addInitCommand(program: Command, cli: CliContext): void {
   const command = defineCommand(program, "init", {
     summary: "set up a deployment: configuration, database, first tenant, first admin",
     notes:
-      "It asks for what is not given. Without a terminal every option but --tenant-name and --database-url is needed.",
+      "It asks for what is not given. Without a terminal every option but --tenant-name and --database-url is needed;\n" +
+      "of --smtp-url and --delivery-file one, or --delivery-later: `fieldgate serve` needs a way to send codes.",
     examples: [
       ["fieldgate init", "a few questions"],
       [
-        "pass show admin | fieldgate init --base-url https://id.example.org --tenant kenya --admin amina --password-stdin",
+        "pass show admin | fieldgate init --base-url https://id.example.org --tenant kenya --admin amina --password-stdin --delivery-file channels.json",
         "without a question",
       ],
     ],
@@ -36,6 +37,13 @@ export function addInitCommand(program: Command, cli: CliContext): void {
     .option("--tenant-name <text>", "its name, for people (default: the id)")
     .option("--admin <username>", "the username of the first admin")
     .option(...passwordStdinOption)
+    .option("--smtp-url <url>", "the mail server that sends codes, where it asks for no password: smtp://host:25")
+    .option("--smtp-from <address>", "the address that mails come from (default: no-reply at the host of the base URL)")
+    .option(
+      "--delivery-file <file>",
+      "a JSON file with the channels that codes are sent by, as FIELDGATE_DELIVERY has it",
+    )
+    .option("--delivery-later", "set up without a channel; add FIELDGATE_DELIVERY before `fieldgate serve`")
     .option("--out <file>", "where the configuration goes", configFileName);
   onRun<InitOptions>(command, cli, async (run) => {
     const { options } = run;

@@ -1,3 +1,4 @@
+import type { ChannelConfig } from "./delivery-config.ts";
 import type { Policy } from "./policy.ts";
 
 /** Everything the service is told from outside, parsed once and frozen. Only `main` and `cli` read the environment. */
@@ -17,6 +18,8 @@ export interface Config {
   readonly previousSecret: Uint8Array | null;
   readonly database: DatabaseConfig;
   readonly dataDir: string;
+  /** Ways for messages to leave, in the order to try them. In production there is at least one when it serves. */
+  readonly delivery: readonly ChannelConfig[];
   readonly defaultTenant: string | null;
   readonly corsOrigins: readonly string[];
   /** Addresses or CIDR ranges whose forwarded headers are believed. */

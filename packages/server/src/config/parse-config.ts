@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { tenantIdPattern } from "@fieldgate/contract";
 import type { Config, DatabaseConfig } from "./config.ts";
 import { deepFreeze } from "./deep-freeze.ts";
+import { parseDelivery } from "./parse-delivery.ts";
 import { readBaseUrl, readListen, readMetrics, readOrigins, readProxies, readTls } from "./parse-network.ts";
 import { parsePolicy } from "./parse-policy.ts";
 import { parseSecret } from "./secret.ts";
@@ -28,7 +29,8 @@ const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"]
 export function parseConfig(env: Environment, options: ParseOptions = {}): Config {
   const dev = options.dev ?? false;
   const cwd = options.cwd ?? process.cwd();
-  const reader = new VariableReader(env, options.readFile ?? ((path) => readFileSync(resolve(cwd, path), "utf8")));
+  const readFile = options.readFile ?? ((path: string) => readFileSync(resolve(cwd, path), "utf8"));
+  const reader = new VariableReader(env, readFile);
   reader.refuseUnknown();
 
   const tls = readTls(reader, cwd);
@@ -55,6 +57,7 @@ export function parseConfig(env: Environment, options: ParseOptions = {}): Confi
     previousSecret,
     database: readDatabase(reader, cwd, dataDir),
     dataDir,
+    delivery: readDelivery(reader, readFile),
     defaultTenant: readDefaultTenant(reader),
     corsOrigins: readOrigins(reader, dev),
     trustedProxies: readProxies(reader),
@@ -95,6 +98,14 @@ function readDatabase(reader: VariableReader, cwd: string, dataDir: string): Dat
   }
   reader.problem("FIELDGATE_DATABASE_URL", "must start with postgres:// or be sqlite:PATH of a file.");
   return inDataDir;
+}
+
+function readDelivery(reader: VariableReader, readFile: (path: string) => string): Config["delivery"] {
+  const text = reader.get("FIELDGATE_DELIVERY");
+  if (text === undefined) return [];
+  const { channels, problems } = parseDelivery(text, readFile);
+  for (const { variable, sentence } of problems) reader.problem(variable, sentence);
+  return channels;
 }
 
 function readDefaultTenant(reader: VariableReader): string | null {

@@ -38,7 +38,7 @@ describe.each(databases)("an operator's day on $name", ({ name, fresh }) => {
     line = new CommandLine({ FIELDGATE_TRUSTED_PROXIES: "127.0.0.1", FIELDGATE_PORT: "0" });
     headFile = join(line.cwd, ".fieldgate", "journal", "checkpoints.ndjson");
     const flags = ["--base-url", "https://id.example.org", "--tenant", "kenya", "--admin", "amina", "--password-stdin"];
-    await line.json(["init", ...flags, "--database-url", databaseUrl(database.config)], { input: password });
+    await line.json(["init", ...flags, "--smtp-url", "smtp://127.0.0.1:2525", "--database-url", databaseUrl(database.config)], { input: password });
     served = await serve(line);
     session = (await login(served.url)).body;
   });
@@ -212,7 +212,7 @@ describe("mistakes with journal, backup and restore", () => {
   beforeAll(async () => {
     line = new CommandLine();
     const flags = ["--base-url", "https://id.example.org", "--tenant", "kenya", "--admin", "amina", "--password-stdin"];
-    await line.jsonHere(["init", ...flags], { input: password });
+    await line.jsonHere(["init", ...flags, "--smtp-url", "smtp://127.0.0.1:2525"], { input: password });
     writeFileSync(join(line.cwd, "text.txt"), "hello\n");
   });
   afterAll(() => line.remove());
@@ -246,7 +246,7 @@ describe("mistakes with journal, backup and restore", () => {
     await line.jsonHere(["backup", "own.gz"]);
     const other = new CommandLine();
     const flags = ["--base-url", "https://id.example.org", "--tenant", "kenya", "--admin", "amina", "--password-stdin"];
-    await other.jsonHere(["init", ...flags], { input: password });
+    await other.jsonHere(["init", ...flags, "--smtp-url", "smtp://127.0.0.1:2525"], { input: password });
     copyFileSync(join(line.cwd, "own.gz"), join(other.cwd, "foreign.gz"));
     expect(await other.runHere(["restore", "foreign.gz", "--check"])).toMatchObject({
       code: 1,

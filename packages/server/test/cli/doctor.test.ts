@@ -7,6 +7,7 @@ import { recordEvent } from "../../src/journal/record.ts";
 import { holdLease } from "../../src/store/leases.ts";
 import { openStore } from "../../src/store/open-store.ts";
 import type { Store } from "../../src/store/store.ts";
+import { type MailServer, startMailServer } from "../delivery/mail-server.ts";
 import { makeCertificate } from "../kit/certificate.ts";
 import { CommandLine, databaseUrl, newSecret } from "../kit/command-line.ts";
 import { databases, type FreshDatabase } from "../kit/databases.ts";
@@ -23,13 +24,16 @@ describe.each(databases)("doctor on $name", ({ fresh }) => {
   let database: FreshDatabase;
   let line: CommandLine;
   let store: Store;
+  let mail: MailServer;
 
   beforeAll(async () => {
     database = await fresh({ empty: true });
+    mail = await startMailServer();
     line = new CommandLine({ FIELDGATE_TRUSTED_PROXIES: "127.0.0.1" });
     const init = ["init", "--base-url", "https://id.example.org", "--tenant", "kenya", "--admin", "amina"];
     const env = { FIELDGATE_SECRET: secret };
-    const made = await line.runHere([...init, "--password-stdin", "--database-url", databaseUrl(database.config)], {
+    const where = ["--database-url", databaseUrl(database.config), "--smtp-url", `smtp://127.0.0.1:${mail.port}`];
+    const made = await line.runHere([...init, "--password-stdin", ...where], {
       input: "walnut harbour seventeen",
       env,
     });
@@ -38,6 +42,7 @@ describe.each(databases)("doctor on $name", ({ fresh }) => {
   });
   afterAll(async () => {
     await store.close();
+    await mail.stop();
     line.remove();
     await database.drop();
   });
@@ -126,6 +131,26 @@ describe.each(databases)("doctor on $name", ({ fresh }) => {
     const findings = await examine({ FIELDGATE_DATA_DIR: dataDir });
     expect(findings("data")).toMatchObject([{ state: "warn", remedy: `Run: chmod go= ${dataDir}` }]);
     expect(findings("disk")).toHaveLength(1);
+  });
+
+  it("channels: one that works, one that nobody answers, none at all", async () => {
+    expect((await examine())("delivery")).toMatchObject([{ state: "ok", sentence: "smtp can be reached for email." }]);
+    const channels = [
+      { type: "smtp", name: "mail", url: `smtp://127.0.0.1:${mail.port}`, from: "a@example.org" },
+      { type: "smpp", url: "smpp://127.0.0.1:1", systemId: "fg", password: "hush", from: "KENYA" },
+      { type: "twilio", accountSid: "AC1", authToken: "hush", from: "+1", baseUrl: "http://127.0.0.1:1" },
+    ];
+    writeFileSync(join(line.cwd, "channels.json"), JSON.stringify(channels));
+    const found = (await examine({ FIELDGATE_DELIVERY: "@channels.json" }))("delivery");
+    expect(found).toMatchObject([
+      { state: "ok" },
+      { state: "bad", sentence: expect.stringContaining("ECONNREFUSED") },
+      { state: "bad", sentence: expect.stringContaining("ECONNREFUSED"), remedy: expect.stringContaining("twilio") },
+    ]);
+    expect(JSON.stringify(found)).not.toContain("hush");
+    expect(mail.mails).toEqual([]);
+    const wrong = (await examine({ FIELDGATE_DELIVERY: '[{"type":"fax"}]' }))("configuration");
+    expect(wrong).toMatchObject([{ state: "bad", sentence: expect.stringContaining("FIELDGATE_DELIVERY[0].type") }]);
   });
 
   it("plain http without a proxy", async () => {

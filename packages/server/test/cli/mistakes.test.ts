@@ -119,6 +119,18 @@ describe.each(databases)("each mistake has its sentence on $name", ({ fresh }) =
     ["a secret file that is none", ["secret", "rotate", "--new-secret-file", "none"], 1, "ENOENT"],
     ["a short new secret", ["secret", "rotate", "--new-secret-stdin"], 1, "needs at least 32", "AbCdEfGh"],
     ["a configuration file that is none", ["tenant", "list", "--config", "none.env"], 2, "There is no file"],
+    [
+      "a mail password as an option",
+      ["init", "--tenant", "x", "--admin", "x", "--smtp-url", "smtp://u:hunter2@a.org", "--out", "n.env"],
+      2,
+      "seen by everyone who lists processes",
+    ],
+    [
+      "two ways to send",
+      ["init", "--tenant", "x", "--admin", "x", "--smtp-url", "smtp://a", "--delivery-file", "b", "--out", "n.env"],
+      2,
+      "Choose one",
+    ],
     ["init without answers", ["init", "--base-url", "https://a.org", "--out", "n.env"], 2, "--tenant, --admin"],
   ])("%s", async (_, args, code, sentence, input) => {
     const outcome = await line.runHere(args, input === undefined ? {} : { input });

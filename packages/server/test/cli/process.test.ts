@@ -1,5 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bin, CommandLine, outcomeOf } from "../kit/command-line.ts";
@@ -169,11 +170,18 @@ describe.skipIf(!hasScript)("on a terminal", () => {
         ["Where will clients reach the service?", "https://id.example.org\r"],
         ["Its name, for people [kenya]", "\r"],
         ["Username of the first admin", "amina\r"],
+        ["Mail server that sends codes", "smtp://cash@mail.example.org:587\r"],
+        ["Password of cash there", "hush/hush\r"],
+        ["Address that mails come from [no-reply@id.example.org]", "\r"],
         ["Password of amina", `${password}\r`],
         ["The same again", `${password}\r`],
       ],
     );
     expect(screen).toContain("The tenant kenya has its first admin, amina.");
     expect(code).toBe(0);
+    expect(screen).not.toContain("hush");
+    expect(readFileSync(join(line.cwd, "asked.env"), "utf8")).toContain(
+      '[{"type":"smtp","url":"smtp://cash:hush%2Fhush@mail.example.org:587","from":"no-reply@id.example.org"}]',
+    );
   });
 });

@@ -49,7 +49,8 @@ describe.each(databases)("commands beside a running service on $name", ({ fresh 
     database = await fresh({ empty: true });
     line = new CommandLine({ FIELDGATE_TRUSTED_PROXIES: "127.0.0.1", FIELDGATE_PORT: "0" });
     const flags = ["--base-url", "https://id.example.org", "--tenant", "kenya", "--admin", "amina", "--password-stdin"];
-    await line.json(["init", ...flags, "--database-url", databaseUrl(database.config)], { input: password });
+    const where = ["--database-url", databaseUrl(database.config), "--smtp-url", "smtp://127.0.0.1:2525"];
+    await line.json(["init", ...flags, ...where], { input: password });
     served = await serve(line);
   });
   afterAll(async () => {
@@ -201,7 +202,9 @@ describe("serve as a process", () => {
     });
     writeFileSync(join(line.cwd, "cert.pem"), pair.cert);
     writeFileSync(join(line.cwd, "key.pem"), pair.key);
-    const env = { FIELDGATE_BASE_URL: "https://localhost", FIELDGATE_SECRET: newSecret(), FIELDGATE_DATA_DIR: "tls" };
+    const delivery = '[{"type":"smtp","url":"smtp://127.0.0.1:2525","from":"a@example.org"}]';
+    const base = { FIELDGATE_BASE_URL: "https://localhost", FIELDGATE_SECRET: newSecret(), FIELDGATE_DATA_DIR: "tls" };
+    const env = { ...base, FIELDGATE_DELIVERY: delivery };
     const tls = { ...env, FIELDGATE_HOST: "127.0.0.1", FIELDGATE_TLS_CERT: "cert.pem" };
     const served = await serve(line, [], { ...tls, FIELDGATE_TLS_KEY: "key.pem" });
     expect(served.url).toMatch(/^https:/);
@@ -213,6 +216,15 @@ describe("serve as a process", () => {
     expect(await served.stop()).toBe(0);
     const missing = await line.run(["serve"], { env: { ...tls, FIELDGATE_TLS_KEY: "none.pem" } });
     expect(missing).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("none.pem cannot be used") });
+  });
+
+  it("refuses to start in production without a way to send codes", async () => {
+    const env = { FIELDGATE_BASE_URL: "https://localhost", FIELDGATE_SECRET: newSecret(), FIELDGATE_DATA_DIR: "none" };
+    const outcome = await line.run(["serve"], { env });
+    expect(outcome).toMatchObject({ code: 2, stdout: "" });
+    expect(outcome.stderr).toContain("FIELDGATE_DELIVERY: is missing: without a channel no code can be sent.");
+    const bad = await line.run(["serve"], { env: { ...env, FIELDGATE_DELIVERY: '[{"type":"smtp"}]' } });
+    expect(bad).toMatchObject({ code: 2, stderr: expect.stringContaining("FIELDGATE_DELIVERY[0].url: is missing") });
   });
 
   it("a port that is taken is named", async () => {

@@ -1,6 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type MailServer, startMailServer } from "../delivery/mail-server.ts";
 import { CommandLine, databaseUrl } from "../kit/command-line.ts";
 import { databases, type FreshDatabase } from "../kit/databases.ts";
 
@@ -11,22 +12,25 @@ const other = "copper bridge nineteen lamps";
 describe.each(databases)("a deployment's life on $name", ({ name, fresh }) => {
   let database: FreshDatabase;
   let line: CommandLine;
+  let mail: MailServer;
 
   beforeAll(async () => {
     database = await fresh({ empty: true });
+    mail = await startMailServer();
     line = new CommandLine();
   });
   afterAll(async () => {
+    await mail.stop();
     line.remove();
     await database.drop();
   });
 
   it("init writes the configuration, the tenant and the admin", async () => {
     const args = ["init", "--base-url", "https://id.example.org", "--tenant", "kenya", "--tenant-name", "Kenya Cash"];
-    const made = await line.json(
-      [...args, "--admin", "Amina", "--database-url", databaseUrl(database.config), "--password-stdin"],
-      { input: `${password}\n` },
-    );
+    const where = ["--database-url", databaseUrl(database.config), "--smtp-url", `smtp://127.0.0.1:${mail.port}`];
+    const made = await line.json([...args, "--admin", "Amina", ...where, "--password-stdin"], {
+      input: `${password}\n`,
+    });
     const file = join(line.cwd, "fieldgate.env");
     expect(made).toEqual({ file, baseUrl: "https://id.example.org", database: name, tenant: "kenya", admin: "Amina" });
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -35,7 +39,8 @@ describe.each(databases)("a deployment's life on $name", ({ name, fresh }) => {
 
   it("init leaves a configuration and a database that are there alone", async () => {
     const before = readFileSync(join(line.cwd, "fieldgate.env"), "utf8");
-    const again = ["init", "--base-url", "https://x.example.org", "--tenant", "x", "--admin", "x", "--password-stdin"];
+    const flags = ["--tenant", "x", "--admin", "x", "--password-stdin", "--delivery-later"];
+    const again = ["init", "--base-url", "https://x.example.org", ...flags];
     expect(await line.runHere(again, { input: password })).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("exists already"),

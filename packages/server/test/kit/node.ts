@@ -56,6 +56,7 @@ export async function startNode(options: NodeOptions): Promise<TestNode> {
     previousSecret: null,
     database: options.database,
     dataDir,
+    delivery: [],
     defaultTenant: "demo",
     corsOrigins: [],
     trustedProxies: [],
