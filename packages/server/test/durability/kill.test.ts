@@ -1,18 +1,21 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../src/clock.ts";
 import type { DatabaseConfig } from "../../src/config/config.ts";
 import { openStore } from "../../src/store/open-store.ts";
 import { databases } from "../kit/databases.ts";
 import { startNode } from "../kit/node.ts";
 import { Ledger } from "./ledger.ts";
-import { startNodeProcess } from "./node-process.ts";
+import { makeCompileCache, startNodeProcess } from "./node-process.ts";
 
 /** How often the node is killed; `FIELDGATE_RUNS=100` for a long night. */
 const kills = Number(process.env.FIELDGATE_RUNS ?? 5);
 
 /** One sign-in at a time each: an attempt that a kill cuts off counts for half a minute. */
 const people = ["amina", "baraka", "chidi", "dalia", "emeka", "farah"];
+
+const compileCache = makeCompileCache();
+afterAll(() => compileCache.remove());
 
 describe.each(databases)("kill -9 of a node under load, on $name", ({ fresh }) => {
   test(
@@ -23,7 +26,7 @@ describe.each(databases)("kill -9 of a node under load, on $name", ({ fresh }) =
       await seed(config);
       const ledger = new Ledger();
       // Nobody else has the database open: what the killed node left behind is put right by the next.
-      let node = await startNodeProcess(config);
+      let node = await startNodeProcess(config, compileCache.folder);
       onTestFinished(() => node.kill());
       for (let round = 0; round < kills; round += 1) {
         const { api } = node;
@@ -33,7 +36,7 @@ describe.each(databases)("kill -9 of a node under load, on $name", ({ fresh }) =
         await node.kill();
         await working;
 
-        node = await startNodeProcess(config);
+        node = await startNodeProcess(config, compileCache.folder);
         const store = await openStore(config, systemClock);
         await ledger.checkRows(store);
         await store.close();

@@ -16,6 +16,8 @@ interface Entry {
   ended: "no" | "perhaps" | "yes";
   /** A refresh was asked for, and nobody knows whether that was heard. */
   refreshing: boolean;
+  /** The answers about it were right after the kill that followed it. */
+  isChecked: boolean;
 }
 
 const counterOf = (refreshToken: string) => Number(refreshToken.split(".")[1]);
@@ -43,7 +45,8 @@ export class Ledger {
     const key = bound ? await DpopKey.create() : null;
     const answer = await api.login({ username, password: goodPassword }, key ? { key } : {});
     const { token, refreshToken } = this.#good(answer);
-    const entry: Entry = { sid: sidOf({ token }), key, token, refreshToken, ended: "no", refreshing: false };
+    const news = { ended: "no", refreshing: false, isChecked: false } as const;
+    const entry: Entry = { sid: sidOf({ token }), key, token, refreshToken, ...news };
     this.entries.push(entry);
     return entry;
   }
@@ -82,9 +85,10 @@ export class Ledger {
     }
   }
 
-  /** What lives goes on with what it has; what was ended stays so. */
+  /** What lives goes on with what it has; what was ended stays so. Each session is asked about once. */
   async checkAnswers(api: ApiClient): Promise<void> {
-    for (const entry of this.entries) {
+    for (const entry of this.entries.filter(({ isChecked }) => !isChecked)) {
+      entry.isChecked = true;
       const check = await api.checkToken(entry.token);
       if (entry.ended !== "perhaps") expect(check.status, check.text).toBe(entry.ended === "no" ? 200 : 401);
       const answer = await api.refresh(entry.refreshToken, entry.key ? { key: entry.key } : {});

@@ -27,10 +27,19 @@ export interface NodeProcess {
 
 const program = fileURLToPath(new URL("serve.ts", import.meta.url));
 
-export async function startNodeProcess(database: DatabaseConfig): Promise<NodeProcess> {
+/** Processes of one test share the code that the first of them compiled. */
+export function makeCompileCache(): { readonly folder: string; remove(): void } {
+  const folder = mkdtempSync(join(tmpdir(), "fieldgate-compiled-"));
+  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+export async function startNodeProcess(database: DatabaseConfig, compileCache: string): Promise<NodeProcess> {
   const dataDir = mkdtempSync(join(tmpdir(), "fieldgate-killed-"));
   const settings: NodeProcessSettings = { database, dataDir, secret: testSecret.toString("base64url"), publicUrl };
-  const child = spawn(process.execPath, [program, JSON.stringify(settings)], { stdio: ["pipe", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [program, JSON.stringify(settings)], {
+    env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
+    stdio: ["pipe", "pipe", "inherit"],
+  });
   const exited = once(child, "exit");
   const kill = async () => {
     child.kill("SIGKILL");
