@@ -8,6 +8,7 @@ import type { Channel } from "./delivery/channel.ts";
 import { startDelivery } from "./delivery/deliver.ts";
 import { countDeliveries } from "./delivery/delivery-metrics.ts";
 import { openChannels } from "./delivery/open-channels.ts";
+import { startHousekeeping } from "./flows/housekeeping.ts";
 import { createIdBreaker } from "./flows/id-breaker.ts";
 import { createHttpServer } from "./http/create-http-server.ts";
 import { createMetrics } from "./http/metrics.ts";
@@ -115,6 +116,8 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
     started.push(() => sealer.stop());
     const maintenance = startMaintenance(store, { onError });
     started.push(() => maintenance.stop());
+    const housekeeping = startHousekeeping(services, onError);
+    started.push(() => housekeeping.stop());
     const delivery = startDelivery(services, {
       channels: [...(await openChannels(config.delivery)), ...(parts.channels ?? [])],
       onError,

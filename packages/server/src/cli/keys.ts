@@ -1,8 +1,10 @@
 import { type Command, Option } from "commander";
 import { type KeyRecord, listKeys, type RotatingPurpose, rotateKey, rotatingPurposes } from "../tokens/keys.ts";
+import type { TenantOption } from "./choose.ts";
 import { CliFailure } from "./cli-failure.ts";
 import { type CliContext, defineCommand, onRun } from "./context.ts";
 import { defineGroup } from "./group.ts";
+import { runDataRotation } from "./keys-rotate-data.ts";
 import { formatTable, formatTime, isoTime } from "./table.ts";
 
 /** A shorter lead could let a token meet a node that has not seen its key yet. */
@@ -10,7 +12,7 @@ const minLeadSeconds = 5;
 const maxLeadSeconds = 86_400;
 
 export function addKeysCommands(program: Command, cli: CliContext): void {
-  const group = defineGroup(program, "keys", "list and rotate the keys of tokens and journal");
+  const group = defineGroup(program, "keys", "list and rotate the keys of tokens, journal and personal data");
   addKeysListCommand(group, cli);
   addKeysRotateCommand(group, cli);
 }
@@ -58,24 +60,36 @@ function addKeysListCommand(group: Command, cli: CliContext): void {
   });
 }
 
-interface RotateOptions {
-  readonly purpose: RotatingPurpose;
+interface RotateOptions extends TenantOption {
+  readonly purpose?: RotatingPurpose;
   readonly lead?: string;
+  readonly data?: true;
 }
 
 function addKeysRotateCommand(group: Command, cli: CliContext): void {
   const command = defineCommand(group, "rotate", {
     summary: "make the next key; the present one stays valid for what it made",
-    notes: "The service rotates by itself. Use this when a key may have been seen, or before planned work.",
+    notes:
+      "The service rotates by itself. Use this when a key may have been seen, or before planned work. The keys of a\n" +
+      "tenant's personal data are rotated by this command alone: everything is re-encrypted while people sign in, and an\n" +
+      "interrupted rotation goes on when the command is run again.",
     examples: [
       ["fieldgate keys rotate", "the key that signs access tokens"],
       ["fieldgate keys rotate --purpose journal --lead 60", "the key that signs the journal, in a minute"],
+      ["fieldgate keys rotate --data --tenant kenya", "the keys of a tenant's personal data"],
     ],
   })
-    .addOption(new Option("--purpose <purpose>", "which key").choices(rotatingPurposes).default("access"))
+    .addOption(new Option("--purpose <purpose>", "which key (default: access)").choices(rotatingPurposes))
+    .option("--data", "the keys of a tenant's personal data")
+    .option("--tenant <id>", "with --data: the tenant (default: FIELDGATE_DEFAULT_TENANT)")
     .option("--lead <seconds>", "how long it is published before it is used (default: the policy's keys.lead)");
   onRun<RotateOptions>(command, cli, async (run) => {
-    const { purpose, lead } = run.options;
+    const { purpose = "access", lead, data, tenant } = run.options;
+    if (data && (run.options.purpose ?? lead) !== undefined) {
+      throw new CliFailure("--data rotates a tenant's keys: leave --purpose and --lead out.", 2);
+    }
+    if (data) return runDataRotation(run, cli);
+    if (tenant !== undefined) throw new CliFailure("--tenant is for --data: other keys belong to the deployment.", 2);
     if (lead !== undefined && (!/^\d+$/.test(lead) || Number(lead) < minLeadSeconds || Number(lead) > maxLeadSeconds)) {
       throw new CliFailure(`--lead must be ${minLeadSeconds} to ${maxLeadSeconds} seconds: got "${lead}".`, 2);
     }

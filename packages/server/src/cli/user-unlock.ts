@@ -1,10 +1,9 @@
 import type { Command } from "commander";
 import { unlockWorker } from "../people/workers.ts";
 import { budgetSubject } from "../tokens/index-key.ts";
-import { listKeys, loadSecretKey } from "../tokens/keys.ts";
 import { chosenTenant, demandWorker, type TenantOption, tenantOption } from "./choose.ts";
-import { CliFailure } from "./cli-failure.ts";
-import { type CliContext, type Deployment, defineCommand, onRun } from "./context.ts";
+import { type CliContext, defineCommand, onRun } from "./context.ts";
+import { loadIndexKey } from "./index-key.ts";
 import { userAsJson } from "./user-view.ts";
 
 export function addUserUnlockCommand(group: Command, cli: CliContext): void {
@@ -22,11 +21,4 @@ export function addUserUnlockCommand(group: Command, cli: CliContext): void {
       cleared === 0 ? `Nothing was held against ${worker.username}.` : `${worker.username} can try again at once.`;
     return { json: { ...userAsJson(worker), cleared }, text };
   });
-}
-
-/** The key under which budgets are named: see `tokens/index-key`. */
-async function loadIndexKey({ store, vault }: Deployment): Promise<Uint8Array> {
-  const key = (await listKeys(store)).findLast(({ purpose }) => purpose === "index");
-  if (!key) throw new CliFailure("The database has no keys yet. Start the service once with `fieldgate serve`.");
-  return loadSecretKey(store, vault, key.id);
 }

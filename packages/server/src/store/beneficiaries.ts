@@ -18,13 +18,13 @@ export async function findBeneficiary(q: Queries, cipher: TenantCipher, id: stri
   return found ?? null;
 }
 
-/** The active people of the cipher's tenant who have this identifier, in its canonical form; the oldest first. */
-export async function findByIdentifier(
+/** The ids of the active people of the cipher's tenant who have this identifier, in its canonical form. */
+export async function findIdsByIdentifier(
   q: Queries,
   cipher: TenantCipher,
   kind: IdentifierKind,
   canonical: string,
-): Promise<Beneficiary[]> {
+): Promise<string[]> {
   const rows = await q.db
     .selectFrom("identifiers")
     .select("beneficiary_id")
@@ -33,11 +33,17 @@ export async function findByIdentifier(
     .where("lookup", "in", cipher.indexes(kind, canonical))
     .where("active", "=", 1)
     .execute();
-  return readBeneficiaries(
-    q,
-    cipher,
-    rows.map((row) => row.beneficiary_id),
-  );
+  return rows.map((row) => row.beneficiary_id);
+}
+
+/** The same people with all that is known of them, the oldest first. */
+export async function findByIdentifier(
+  q: Queries,
+  cipher: TenantCipher,
+  kind: IdentifierKind,
+  canonical: string,
+): Promise<Beneficiary[]> {
+  return readBeneficiaries(q, cipher, await findIdsByIdentifier(q, cipher, kind, canonical));
 }
 
 /** Nobody has this id: reading it costs what reading somebody costs. */
@@ -53,16 +59,8 @@ export async function findHolder(
   kind: IdentifierKind,
   canonical: string,
 ): Promise<Beneficiary | null> {
-  const rows = await q.db
-    .selectFrom("identifiers")
-    .select("beneficiary_id")
-    .distinct()
-    .where("tenant_id", "=", cipher.tenantId)
-    .where("lookup", "in", cipher.indexes(kind, canonical))
-    .where("active", "=", 1)
-    .execute();
-  const [only, ...others] = rows;
-  const people = await readBeneficiaries(q, cipher, [only && others.length === 0 ? only.beneficiary_id : nobody]);
+  const [only, ...others] = await findIdsByIdentifier(q, cipher, kind, canonical);
+  const people = await readBeneficiaries(q, cipher, [only !== undefined && others.length === 0 ? only : nobody]);
   return people[0] ?? null;
 }
 
@@ -271,6 +269,18 @@ export async function tracesOf(q: Queries, id: string): Promise<string[]> {
     .where("beneficiary_id", "=", id)
     .execute();
   return [...people, ...identifiers, ...cards].flatMap((row) => Object.values(row).filter((text) => text !== null));
+}
+
+/** Those traces that nobody else has left too: a household's phone number has one index, whoever of it is erased. */
+export async function lostTraces(tx: Queries, tenantId: string, traces: readonly string[]): Promise<string[]> {
+  const identifiers = await tx.db
+    .selectFrom("identifiers")
+    .select("lookup")
+    .where("tenant_id", "=", tenantId)
+    .where(isOneOf(tx, "lookup", traces))
+    .execute();
+  const living = new Set(identifiers.map((row) => row.lookup));
+  return traces.filter((trace) => !living.has(trace));
 }
 
 /** Everyone of the cipher's tenant who has this identifier, disabled people too; the oldest first. */
