@@ -145,3 +145,53 @@ export async function sendAgain(q: Queries, row: OutboxRow): Promise<boolean> {
     .executeTakeFirst();
   return changed !== undefined;
 }
+
+/** Messages for nobody that are too many: those of a tenant up to an expiry. */
+export interface Surplus {
+  readonly tenantId: string;
+  readonly upTo: number;
+}
+
+const isForNobody = sql<boolean>`state = 'void'`;
+
+/** Of each tenant that holds more than `most` messages for nobody, the oldest. */
+export async function findSurplusOfNobody(q: Queries, most: number): Promise<Surplus[]> {
+  const crowded = await q.db
+    .selectFrom("outbox")
+    .select("tenant_id")
+    .where(isForNobody)
+    .groupBy("tenant_id")
+    .having((eb) => eb.fn.countAll(), ">", most)
+    .execute();
+  const surplus: Surplus[] = [];
+  for (const { tenant_id: tenantId } of crowded) {
+    const newest = await q.db
+      .selectFrom("outbox")
+      .select("expires_at")
+      .where("tenant_id", "=", tenantId)
+      .where(isForNobody)
+      .orderBy("expires_at", "desc")
+      .offset(most)
+      .limit(1)
+      .executeTakeFirst();
+    if (newest) surplus.push({ tenantId, upTo: newest.expires_at });
+  }
+  return surplus;
+}
+
+export async function removeSurplus(tx: Queries, { tenantId, upTo }: Surplus, most: number): Promise<number> {
+  const { numDeletedRows } = await tx.db
+    .deleteFrom("outbox")
+    .where("id", "in", (eb) =>
+      eb
+        .selectFrom("outbox")
+        .select("id")
+        .where("tenant_id", "=", tenantId)
+        .where(isForNobody)
+        .where("expires_at", "<=", upTo)
+        .orderBy("expires_at")
+        .limit(most),
+    )
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}
