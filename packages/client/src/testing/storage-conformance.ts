@@ -39,13 +39,17 @@ const session = (version: number, token = `token-${version}`): StoredSession => 
  */
 export function storageConformance(subject: StorageSubject): ConformanceCase[] {
   const notShared = subject.shared === false ? "sessions of this storage end with the instance" : undefined;
-  const opened: AuthStorageAdapter[] = [];
+  const opened = new Set<AuthStorageAdapter>();
 
   async function open(tenantId: string): Promise<AuthStorageAdapter> {
     const storage = await subject.create(tenantId);
-    opened.push(storage);
+    opened.add(storage);
     await storage.initialize();
     return storage;
+  }
+  async function close(storage: AuthStorageAdapter): Promise<void> {
+    opened.delete(storage);
+    await storage.close();
   }
   const newTenant = () => `t-${Math.random().toString(36).slice(2, 12)}x`;
 
@@ -54,9 +58,9 @@ export function storageConformance(subject: StorageSubject): ConformanceCase[] {
       try {
         await body(await open(newTenant()));
       } finally {
-        for (const storage of opened.splice(0)) {
+        for (const storage of opened) {
           await storage.remove();
-          await storage.close();
+          await close(storage);
         }
       }
     };
@@ -180,7 +184,7 @@ export function storageConformance(subject: StorageSubject): ConformanceCase[] {
         await storage.put("otp", base);
         await storage.put("id", session(2));
         await storage.remove("id");
-        await storage.close();
+        await close(storage);
         const again = await open(storage.tenantId);
         claimEqual(await again.get("otp"), base, "the session is still there");
         claimEqual(await again.providers(), ["otp"], "and a removed one is not");
