@@ -1,0 +1,90 @@
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/**
+ * Builds what is published: plain JavaScript with its types, a package.json of its own, and a tarball of both. In the workspace the
+ * packages are used as they are written; Node does not strip types below `node_modules`.
+ *
+ * node scripts/pack.ts [directory]     default: dist
+ */
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const target = resolve(process.argv[2] ?? join(root, "dist"));
+const packages = ["contract", "client"];
+
+type Json = string | { [key: string]: Json };
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly exports: Record<string, Json>;
+  readonly imports?: Record<string, Json>;
+  readonly [field: string]: unknown;
+}
+
+/** `./src/x.ts` becomes `./x.js`, at any depth. */
+function toBuilt(value: Json): Json {
+  if (typeof value === "string") return value.replace(/^\.\/src\//, "./").replace(/\.ts$/, ".js");
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, toBuilt(inner)]));
+}
+
+function withTypes(value: Json): Json {
+  const built = toBuilt(value);
+  return typeof built === "string" ? { types: built.replace(/\.js$/, ".d.ts"), default: built } : built;
+}
+
+function build(name: string): string {
+  const source = join(root, "packages", name);
+  const out = join(target, name);
+  rmSync(out, { recursive: true, force: true });
+  mkdirSync(out, { recursive: true });
+  const config = join(source, "tsconfig.pack.json");
+  writeFileSync(config, JSON.stringify(compilerSettings(source, out)));
+  try {
+    execFileSync(join(root, "node_modules/.bin/tsc"), ["-p", config], { stdio: "inherit" });
+  } finally {
+    rmSync(config);
+  }
+  const { devDependencies, scripts, ...manifest } = JSON.parse(
+    readFileSync(join(source, "package.json"), "utf8"),
+  ) as Manifest;
+  const published = {
+    ...manifest,
+    exports: Object.fromEntries(Object.entries(manifest.exports).map(([path, value]) => [path, withTypes(value)])),
+    ...(manifest.imports && { imports: toBuilt(manifest.imports) }),
+  };
+  writeFileSync(join(out, "package.json"), `${JSON.stringify(published, null, 2)}\n`);
+  for (const [from, to] of [
+    [join(root, "LICENSE"), "LICENSE"],
+    [join(source, "README.md"), "README.md"],
+  ] as const) {
+    if (existsSync(from)) cpSync(from, join(out, to));
+  }
+  const packed = execFileSync("npm", ["pack", "--silent", "--pack-destination", target], {
+    cwd: out,
+    encoding: "utf8",
+  });
+  return join(target, packed.trim().split("\n").at(-1) ?? "");
+}
+
+function compilerSettings(source: string, out: string) {
+  const own = join(source, "tsconfig.json");
+  return {
+    extends: existsSync(own) ? own : join(root, "tsconfig.json"),
+    compilerOptions: {
+      noEmit: false,
+      allowImportingTsExtensions: false,
+      rewriteRelativeImportExtensions: true,
+      declaration: true,
+      rootDir: join(source, "src"),
+      outDir: out,
+    },
+    files: globSync("src/**/*.ts", { cwd: source })
+      .filter((file) => !file.endsWith(".test.ts"))
+      .map((file) => join(source, file)),
+    include: [],
+    exclude: [],
+  };
+}
+
+for (const name of packages) process.stdout.write(`${build(name)}\n`);
