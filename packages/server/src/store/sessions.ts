@@ -212,36 +212,59 @@ export interface SessionChoice {
  * within seconds.
  */
 export async function endSessions(tx: Queries, choice: SessionChoice, reason: EndReason): Promise<string[]> {
-  const chosen = (eb: ExpressionBuilder<Database, "sessions">) =>
-    eb.and([
-      eb("tenant_id", "=", choice.tenantId),
-      ...(choice.userId === undefined ? [] : [eb("user_id", "=", choice.userId)]),
-      ...(choice.sessionId === undefined ? [] : [eb("id", "=", choice.sessionId)]),
-    ]);
-  const ended = await revoke(tx, reason, chosen);
-  if (ended.length === 0) return [];
-  // Asked for anew, not listed: a tenant has more sessions than a statement may have parameters.
-  const children = await revoke(tx, reason, (eb) =>
-    eb("parent_id", "in", tx.db.selectFrom("sessions").select("id").where(chosen).where("revoked_at", "is not", null)),
-  );
-
-  const [only] = ended.length === 1 ? ended : [];
+  const isWholeTenant = choice.userId === undefined && choice.sessionId === undefined;
+  const ended = isWholeTenant
+    ? await revokeTenant(tx, choice.tenantId, reason)
+    : await revokeWithChildren(tx, choice, reason);
+  const [first] = ended;
+  if (first === undefined) return [];
+  const only = ended.length === 1 || choice.sessionId !== undefined ? first : null;
   await recordEvent(tx, {
     tenantId: choice.tenantId,
     type: "session.ended",
     subject: only?.user_id ?? choice.userId,
     sessionId: only?.id,
-    data: { reason, count: ended.length + children.length },
+    data: { reason, count: ended.length },
   });
   await sendHint(tx, revocationsTopic);
-  return [...ended, ...children].map((row) => row.id);
+  return ended.map((row) => row.id);
 }
 
-function revoke(
-  tx: Queries,
-  reason: EndReason,
-  which: (eb: ExpressionBuilder<Database, "sessions">) => ExpressionWrapper<Database, "sessions", SqlBool>,
-) {
+type Condition = (eb: ExpressionBuilder<Database, "sessions">) => ExpressionWrapper<Database, "sessions", SqlBool>;
+
+async function revokeWithChildren(tx: Queries, { tenantId, userId, sessionId }: SessionChoice, reason: EndReason) {
+  const chosen: Condition = (eb) =>
+    eb.and([
+      eb("tenant_id", "=", tenantId),
+      ...(userId === undefined ? [] : [eb("user_id", "=", userId)]),
+      ...(sessionId === undefined ? [] : [eb("id", "=", sessionId)]),
+    ]);
+  const parents = await revoke(tx, reason, chosen);
+  if (parents.length === 0) return [];
+  const ended = tx.db.selectFrom("sessions").select("id").where(chosen).where("revoked_at", "is not", null);
+  return [...parents, ...(await revoke(tx, reason, (eb) => eb("parent_id", "in", ended)))];
+}
+
+/** A tenant can have more sessions than one statement may take time for. */
+const batchSize = 5000;
+
+async function revokeTenant(tx: Queries, tenantId: string, reason: EndReason) {
+  const ended: Awaited<ReturnType<typeof revoke>> = [];
+  for (;;) {
+    const some = tx.db
+      .selectFrom("sessions")
+      .select("id")
+      .where("tenant_id", "=", tenantId)
+      .where("revoked_at", "is", null)
+      .limit(batchSize);
+    const batch = await revoke(tx, reason, (eb) => eb("id", "in", some));
+    // Not when it is short: someone else may just have ended a few of them.
+    if (batch.length === 0) return ended;
+    ended.push(...batch);
+  }
+}
+
+function revoke(tx: Queries, reason: EndReason, which: Condition) {
   return tx.db
     .updateTable("sessions")
     .set({ revoked_at: tx.now, revoked_reason: reason })
