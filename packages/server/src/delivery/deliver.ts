@@ -25,14 +25,15 @@ const media: readonly Medium[] = ["sms", "email"];
 const pollMs = 200;
 /** Longer than a channel may take, so that nobody else takes a message that is still being sent. */
 const claimSeconds = 45;
-/** How long a stop waits for what is being sent before it is cut off. */
-const graceMs = 5000;
+/** The longest that a stop waits for what is being sent before it is cut off. */
+const longestGraceMs = 3000;
 
 /** Sends the messages of the outbox from this node, beside all the others that do the same. */
 export function startDelivery(services: Services, options: DeliveryOptions): Delivery {
   const node = randomUUID();
   const stopping = new AbortController();
   const cut = new AbortController();
+  const graceMs = Math.min(services.config.policy.http.grace * 1000, longestGraceMs);
   const lanes = createLanes(options.channels, services.clock.monotonic);
   const post: Post = {
     ...options,
