@@ -4,7 +4,7 @@ import { recordEvent } from "../journal/record.ts";
 import type { Beneficiary } from "../people/beneficiary.ts";
 import { parseRecipient, type Recipient } from "../people/identifiers.ts";
 import type { Services } from "../services.ts";
-import { findByIdentifier } from "../store/beneficiaries.ts";
+import { findIdsByIdentifier, readBeneficiaries } from "../store/beneficiaries.ts";
 import { type Budget, releaseAttempt, settleFailure, settleSuccess, spend } from "../store/budgets.ts";
 import { consumeChallenge, hasLivingChallenge, type OtpChallenge, takeTry } from "../store/otp-challenges.ts";
 import type { SessionRecord } from "../store/sessions.ts";
@@ -99,8 +99,7 @@ async function deviceOfRecipient(
   token: string | null,
 ): Promise<string | null> {
   if (token === null) return null;
-  const people = await findByIdentifier(services.store, home.cipher, recipient.kind, recipient.identity);
-  const ids = people.map((person) => person.id);
+  const ids = await findIdsByIdentifier(services.store, home.cipher, recipient.kind, recipient.identity);
   return knownDevice(services, home.id, ids, token);
 }
 
@@ -116,12 +115,15 @@ interface Success {
 async function storeSuccess(services: Services, tx: Queries, success: Success) {
   const { home, recipient, challenge, budgets } = success;
   if (!(await consumeChallenge(tx, challenge))) return "gone";
-  const people = await findByIdentifier(tx, home.cipher, recipient.kind, recipient.identity);
-  const [person, ...others] = people;
-  if (!person) return "wrong";
+  const ids = await findIdsByIdentifier(tx, home.cipher, recipient.kind, recipient.identity);
+  const [only, ...others] = ids;
+  if (only === undefined) return "wrong";
   await settleSuccess(tx, budgets);
-  if (others.length > 0) return openSelection(tx, home, people, recipient.kind);
-  return (await startOtpSession(services, tx, home, person, recipient.kind, success.deviceId)) ?? "gone";
+  // Only a household is shown names: nothing of a person alone is read or opened.
+  if (others.length > 0) {
+    return openSelection(tx, home, await readBeneficiaries(tx, home.cipher, ids), recipient.kind);
+  }
+  return (await startOtpSession(services, tx, home, { id: only }, recipient.kind, success.deviceId)) ?? "gone";
 }
 
 /** A text message reaches one phone; an email account can be opened from anywhere. */

@@ -13,8 +13,12 @@ function prepare(key: Uint8Array): KeyObject {
 }
 
 /** HMAC-SHA256 over a list of texts. JSON keeps `["a","bc"]` and `["ab","c"]` apart. */
+export function macBytes(key: Uint8Array, ...parts: readonly (string | number)[]): Buffer {
+  return createHmac("sha256", prepare(key)).update(JSON.stringify(parts)).digest();
+}
+
 export function mac(key: Uint8Array, ...parts: readonly (string | number)[]): string {
-  return createHmac("sha256", prepare(key)).update(JSON.stringify(parts)).digest("base64url");
+  return macBytes(key, ...parts).toString("base64url");
 }
 
 /** Compares without telling by its time where two texts differ. */

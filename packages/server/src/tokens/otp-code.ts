@@ -1,5 +1,4 @@
-import { createHmac } from "node:crypto";
-import { sameText } from "./mac.ts";
+import { macBytes, sameText } from "./mac.ts";
 
 /** What a code is for. It is good for exactly this and nothing else. */
 export interface OtpSubject {
@@ -19,9 +18,7 @@ const fair = Math.floor(2 ** 32 / 1_000_000) * 1_000_000;
 export function otpCode(key: Uint8Array, subject: OtpSubject): string {
   const { challengeId, tenantId, recipient, purpose } = subject;
   for (let round = 0; ; round += 1) {
-    const bytes = createHmac("sha256", key)
-      .update(JSON.stringify(["otp", challengeId, tenantId, recipient, purpose, round]))
-      .digest();
+    const bytes = macBytes(key, "otp", challengeId, tenantId, recipient, purpose, round);
     for (let at = 0; at < bytes.length; at += 4) {
       const value = bytes.readUInt32BE(at);
       if (value < fair) return String(value % 1_000_000).padStart(6, "0");
