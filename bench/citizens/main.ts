@@ -10,7 +10,7 @@ const measures: Readonly<Record<MeasureName, (options: Options) => Measure>> = {
   otp: () => measureSignIn("otp"),
   id: () => measureSignIn("id"),
   "look-up": ({ people }) => measureLookUp(people),
-  import: () => measureImport,
+  import: ({ rows }) => measureImport(rows),
 };
 
 runBenchmark({

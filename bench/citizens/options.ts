@@ -9,6 +9,8 @@ export interface Options extends BenchmarkOptions {
   readonly only: readonly MeasureName[];
   /** How many people the large databases have. */
   readonly people: number;
+  /** How many rows are imported. */
+  readonly rows: number;
 }
 
 export const help = `Measures how citizens sign in, beside the same work written by hand, and prints a table.
@@ -19,13 +21,14 @@ export const help = `Measures how citizens sign in, beside the same work written
   --seconds N     how long each side runs in a round (2)
   --only NAMES    some of: ${measureNames.join(", ")}; separated by commas
   --people N      how many people the look-up is measured with, beside 10,000 (200000)
+  --rows N        how many rows are imported (100000)
   --profile DIR   write CPU profiles of the service there; the figures are then lower
   --help          this text
 
 otp and id: right codes, and right numbers with their dates, beside a bare node:http server with the same statements,
 prepared, and the same cryptography; each in a process of its own, one right after the other in every round, and the
 ratio is taken within a round. look-up: one person by their ID number, in databases of both sizes in turn. import:
-\`fieldgate beneficiary import\` of 100,000 people, whatever --people says.
+\`fieldgate beneficiary import\` of a CSV file into an empty SQLite database.
 
 The results are also written to bench/results/citizens.json. The exit code is 1 when a target is missed. Everything
 runs on this machine alone and takes about five minutes; with --people 1000000 about ten more.
@@ -38,6 +41,7 @@ export function parseOptions(args: readonly string[]): Options {
     seconds: wholeNumber("--seconds", values.seconds ?? "2", 1, 60),
     only: values.only === undefined ? measureNames : someOf("--only", values.only, measureNames),
     people: wholeNumber("--people", values.people ?? "200000", 20_000, 10_000_000),
+    rows: wholeNumber("--rows", values.rows ?? "100000", 1000, 10_000_000),
     profile: values.profile ?? null,
     help: values.help ?? false,
   };
@@ -52,6 +56,7 @@ function readArgs(args: readonly string[]) {
         seconds: { type: "string" },
         only: { type: "string" },
         people: { type: "string" },
+        rows: { type: "string" },
         profile: { type: "string" },
         help: { type: "boolean" },
       },

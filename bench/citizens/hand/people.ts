@@ -4,6 +4,7 @@ import { first, type Work } from "./statements.ts";
 
 interface PersonRow {
   readonly id: string;
+  readonly tenant_id: string;
   readonly sealed_external_id: string | null;
   readonly sealed_names: string;
   readonly sealed_birth: string | null;
@@ -24,15 +25,24 @@ export interface Person {
   readonly identifiers: readonly { kind: string; type: string; value: string }[];
 }
 
-/** The one active person with an identifier, everything of theirs opened. */
-export function* holderOf(keys: CitizenKeys, kind: "phone" | "national_id", value: string): Work<Person | null> {
-  const { tenant } = keys;
+/** The one active person with an identifier. */
+export function* holderIdOf(
+  { tenant }: CitizenKeys,
+  kind: "phone" | "national_id",
+  value: string,
+): Work<string | null> {
   const holders = yield ["holders", tenant.id, mac(tenant.index, kind, value)];
   const [holder] = holders as { beneficiary_id: string }[];
-  if (!holder || holders.length > 1) return null;
-  const person = yield* first<PersonRow>("person", tenant.id, holder.beneficiary_id);
-  const identifiers = (yield ["identifiers", holder.beneficiary_id]) as IdentifierRow[];
-  if (!person) return null;
+  return holder && holders.length === 1 ? holder.beneficiary_id : null;
+}
+
+/** The same with everything of theirs, opened. */
+export function* holderOf(keys: CitizenKeys, kind: "phone" | "national_id", value: string): Work<Person | null> {
+  const holder = yield* holderIdOf(keys, kind, value);
+  if (holder === null) return null;
+  const person = yield* first<PersonRow>("person", holder);
+  const identifiers = (yield ["identifiers", holder]) as IdentifierRow[];
+  if (person?.tenant_id !== keys.tenant.id) return null;
   const { id } = person;
   const opened = (column: "sealed_external_id" | "sealed_names" | "sealed_birth") =>
     person[column] === null ? null : open(keys, "beneficiaries", id, column, person[column]);

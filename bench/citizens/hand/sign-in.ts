@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { parsePhoneNumberFromString } from "libphonenumber-js/min";
 import { codeOf, mac, type SessionRow, sameText } from "./crypto.ts";
 import type { CitizenKeys } from "./keys.ts";
-import { holderOf } from "./people.ts";
+import { holderIdOf, holderOf } from "./people.ts";
 import { first, type HandDatabase, type Work } from "./statements.ts";
 
 const opaqueId = () => randomBytes(16).toString("base64url");
@@ -37,11 +37,11 @@ export async function signInWithCode(
 
 function* consume(keys: CitizenKeys, challenge: ChallengeRow, budget: string, phone: string): Work<SessionRow | null> {
   if (!(yield* first("consume", challenge.slot, challenge.id))) return null;
-  const person = yield* holderOf(keys, "phone", phone);
-  if (!person) return null;
+  const personId = yield* holderIdOf(keys, "phone", phone);
+  if (personId === null) return null;
   yield ["settleCode", budget];
   const signIn = { provider: "otp", amr: '["otp"]', acr: "substantial", lifeMs: 1_800_000 };
-  const session = yield* startSession(keys.tenant.id, person.id, signIn);
+  const session = yield* startSession(keys.tenant.id, personId, signIn);
   if (session) yield record(session, "otp.verified", '{"medium":"phone"}');
   return session;
 }

@@ -49,7 +49,7 @@ export const statements = ({ now, forShare }: Dialect) => ({
     where budgets.expires_at <= ${now} or budgets.failed < ${Number.MAX_SAFE_INTEGER} returning failed`,
 
   holders: "select distinct beneficiary_id from identifiers where tenant_id = $1 and lookup = $2 and active = 1",
-  person: "select * from beneficiaries where tenant_id = $1 and id = $2 order by created_at, id",
+  person: "select * from beneficiaries where id = $1 order by created_at, id",
   identifiers: "select * from identifiers where beneficiary_id = $1 order by position",
   isActive: `select id from beneficiaries where id = $1 and tenant_id = $2 and disabled_at is null ${forShare}`,
 

@@ -6,22 +6,25 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { countBeneficiaries } from "../../../packages/server/src/store/beneficiaries.ts";
 import { startProgram } from "../../service/children.ts";
-import type { Measure } from "../../service/measures/measure.ts";
+import type { Finding, Measure } from "../../service/measures/measure.ts";
 import { newSecret, tenantId } from "../../service/service-config.ts";
 import { spreadOf } from "../../service/statistics.ts";
 import { dateOfBirthOf, factsOf, idNumberOf, phoneOf } from "../people.ts";
 import { prepareDatabase } from "../prepared-database.ts";
 
 const program = fileURLToPath(new URL("../../../packages/server/bin/fieldgate.js", import.meta.url));
-const rows = 100_000;
 /** A million within ten minutes. */
 const leastPerSecond = 1667;
 
 /** `fieldgate beneficiary import` of a CSV file into an empty SQLite database: how fast, and in how much memory. */
-export const measureImport: Measure = async ({ folder, progress }) => {
+export function measureImport(rows: number): Measure {
+  return ({ folder, progress }) => importRows(rows, folder, progress);
+}
+
+async function importRows(rows: number, folder: string, progress: (line: string) => void): Promise<Finding[]> {
   progress("import: writing the file");
   const csv = join(folder, "people.csv");
-  await pipeline(Readable.from(lines()), createWriteStream(csv));
+  await pipeline(Readable.from(lines(rows)), createWriteStream(csv));
   const file = join(folder, "import.db");
   const secret = newSecret();
   const prepared = await prepareDatabase({ kind: "sqlite", file }, secret);
@@ -75,9 +78,9 @@ export const measureImport: Measure = async ({ folder, progress }) => {
       detail,
     },
   ];
-};
+}
 
-function* lines(): Generator<string> {
+function* lines(rows: number): Generator<string> {
   yield "external_id,given_name,family_name,date_of_birth,language,phones,national_ids\n";
   for (let person = 0; person < rows; person += 1) {
     const { externalId, names } = factsOf(person);

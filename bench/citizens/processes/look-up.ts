@@ -23,7 +23,9 @@ interface Opened {
   readonly people: number;
 }
 
-const batch = 5000;
+/** As many are sealed at a stretch: PostgreSQL's answers must not wait for it too long. */
+const batch = 1000;
+const batchesAtOnce = 20;
 const keyColumns = ["id", "tenant_id", "purpose", "version", "sealed", "created_at"] as const;
 const opened = new Map<string, Opened>();
 
@@ -53,16 +55,19 @@ const tasks = {
     }
   },
 
-  /** Adds a few thousand people from this one on to the databases that are to have them; the next to add. */
+  /** Adds thousands of people from this one on to the databases that are to have them; the next to add. */
   async fill({ from }: { from: number }): Promise<number> {
     const targets = [...filling.values()];
-    const to = Math.min(from + batch, Math.max(...targets.map(({ people }) => people)));
     const [first] = targets;
     if (!first) throw new Error("There is no database to fill.");
-    const rows = sealPeople(first.cipher, from, to);
-    const inNeed = targets.filter(({ people }) => people > from);
-    await Promise.all(inNeed.map(({ store }) => store.transaction((tx) => insertPeople(tx, rows))));
-    return to;
+    const end = Math.min(from + batch * batchesAtOnce, Math.max(...targets.map(({ people }) => people)));
+    for (let at = from; at < end; at += batch) {
+      const rows = sealPeople(first.cipher, at, Math.min(at + batch, end));
+      for (const { store, people } of targets) {
+        if (people > at) await store.transaction((tx) => insertPeople(tx, rows));
+      }
+    }
+    return end;
   },
 
   /** Opens them anew, as a node would. */
