@@ -1,15 +1,12 @@
 import { parseArgs } from "node:util";
+import type { BenchmarkOptions } from "../shared/benchmark.ts";
+import { OptionError, someOf, wholeNumber } from "../shared/option-values.ts";
 
 export const measureNames = ["check-token", "login", "refresh", "start"] as const;
 export type MeasureName = (typeof measureNames)[number];
 
-export interface Options {
-  readonly rounds: number;
-  readonly seconds: number;
+export interface Options extends BenchmarkOptions {
   readonly only: readonly MeasureName[];
-  /** Where to write a CPU profile of the service; null: nowhere. */
-  readonly profile: string | null;
-  readonly help: boolean;
 }
 
 export const help = `Measures the service beside the least that could do the same work, and prints a table.
@@ -27,14 +24,12 @@ taken within a round. The results are also written to bench/results/service.json
 missed. Everything runs on this machine alone and takes about four minutes.
 `;
 
-export class OptionError extends Error {}
-
 export function parseOptions(args: readonly string[]): Options {
   const { values } = readArgs(args);
   return {
-    rounds: whole("--rounds", values.rounds ?? "5", 1, 100),
-    seconds: whole("--seconds", values.seconds ?? "2", 1, 60),
-    only: values.only === undefined ? measureNames : values.only.split(",").map(measureName),
+    rounds: wholeNumber("--rounds", values.rounds ?? "5", 1, 100),
+    seconds: wholeNumber("--seconds", values.seconds ?? "2", 1, 60),
+    only: values.only === undefined ? measureNames : someOf("--only", values.only, measureNames),
     profile: values.profile ?? null,
     help: values.help ?? false,
   };
@@ -55,16 +50,4 @@ function readArgs(args: readonly string[]) {
   } catch (cause) {
     throw new OptionError(`${cause instanceof Error ? cause.message : cause} Try --help.`, { cause });
   }
-}
-
-function whole(option: string, text: string, least: number, most: number): number {
-  const value = Number(text);
-  if (Number.isInteger(value) && value >= least && value <= most) return value;
-  throw new OptionError(`${option} must be a whole number from ${least} to ${most}, not "${text}".`);
-}
-
-function measureName(text: string): MeasureName {
-  const name = measureNames.find((known) => known === text.trim());
-  if (name === undefined) throw new OptionError(`--only: "${text}" is none of ${measureNames.join(", ")}.`);
-  return name;
 }
