@@ -52,5 +52,5 @@ export function isOneOf({ kind }: Queries, column: string, values: readonly stri
 export async function prepareForMany({ db, kind }: Queries): Promise<void> {
   if (kind !== "sqlite") return;
   await sql`pragma cache_size = -65536`.execute(db);
-  await sql`pragma wal_autocheckpoint = 8000`.execute(db);
+  await sql`pragma wal_autocheckpoint = 16000`.execute(db);
 }

@@ -76,7 +76,8 @@ class RecordAssembler {
       const isTooLong = count >= mostLines || text.length >= mostCharacters;
       if (cells === "open" && !isTooLong && next === undefined && !isEnd) return null;
       if (cells === "broken" || isTooLong || next === undefined) {
-        const reason = cells === "broken" ? "has text behind a closing quote" : "has a quote that is never closed";
+        const isHere = cells === "broken" && count === 1;
+        const reason = isHere ? "has text behind a closing quote" : "has a quote that is never closed";
         return { row: unreadable(line, [all[at] ?? ""], reason), lines: 1 };
       }
       text += `\n${next}`;

@@ -43,7 +43,7 @@ export async function openRejectFile(path: string, { resumeAt, withData }: Rejec
         csvLine([String(line), outcome, field, reason, ...(withData ? data : [])].map(guardCell)),
       );
       const bytes = Buffer.from((file ? "" : headerLine) + lines.join(""));
-      file ??= await open(path, "wx", 0o600);
+      file ??= await create(path);
       for (let done = 0; done < bytes.length; ) {
         const { bytesWritten } = await file.write(bytes, done, bytes.length - done, size + done);
         done += bytesWritten;
@@ -52,6 +52,15 @@ export async function openRejectFile(path: string, { resumeAt, withData }: Rejec
     },
     close: async () => file?.close(),
   };
+}
+
+async function create(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, "wx", 0o600);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ImportRefused(`The reject file cannot be made: ${reason}. Is the same file imported twice at once?`);
+  }
 }
 
 async function refuseForeignFile(path: string): Promise<void> {

@@ -41,7 +41,8 @@ export async function writeBatch(context: BatchContext, rows: readonly ImportRow
     const plan = await planBatch(store, await dataKeys.cipher(tenantId), rows);
     const sealed = sealPlan(plan);
     try {
-      if (plan.additions.length + plan.changes.length > 0) {
+      // Problems are checked too: a person who came in between two looks would seem to hold another's ID number.
+      if (plan.additions.length + plan.changes.length + plan.problems.length > 0) {
         await store.transaction((tx) => carryOut(tx, context, plan, sealed));
       }
       return outcomeOf(plan);
