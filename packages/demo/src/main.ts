@@ -1,7 +1,9 @@
 import { availableParallelism } from "node:os";
 import { ConfigError, createApp, createLogger, loadConfig } from "@fieldgate/server";
 import { box } from "./box.ts";
-import { demoTenant, demoWorker, seedPeople } from "./people.ts";
+import { createInbox } from "./inbox.ts";
+import { registerInbox } from "./inbox-page.ts";
+import { demoPeople, demoTenant, demoWorker, seedPeople } from "./people.ts";
 
 // Node reads this when its thread pool is first used: password checks must not take every thread from the rest.
 process.env.UV_THREADPOOL_SIZE ??= String(Math.max(4, availableParallelism() + 2));
@@ -12,23 +14,47 @@ async function main(): Promise<void> {
     { FIELDGATE_DEFAULT_TENANT: demoTenant.id, FIELDGATE_LOG_LEVEL: "warn", ...process.env },
     { dev: true, file: null },
   );
-  const app = await createApp(config, { logger: createLogger(config.logLevel) });
+  const inbox = createInbox();
+  const app = await createApp(config, { logger: createLogger(config.logLevel), channels: inbox.channels });
   await seedPeople(app.services);
+  registerInbox(app.http, inbox);
   await app.listen();
 
   const { baseUrl } = config;
+  const { mother, father, daughter, byEmail, byId, byYear } = demoPeople;
+  const [phone] = mother.phones;
+  const household = [mother, father, daughter].map(({ names }) => names.given).join(", ");
+  const post = (path: string, body: object) => [
+    `curl -s ${baseUrl}${path} -H 'Content-Type: application/json' \\`,
+    `  -d '${JSON.stringify(body)}'`,
+  ];
   process.stdout.write(
     `${box("Fieldgate, the demo", [
       `The service    ${baseUrl}`,
       `Its API        ${baseUrl}/docs`,
+      `Sent codes     ${baseUrl}/dev/inbox`,
       "",
       `Tenant         ${demoTenant.id}`,
-      `Field worker   ${demoWorker.username}`,
-      `Password       ${demoWorker.password}`,
+      `Field worker   ${demoWorker.username}, password ${demoWorker.password}`,
+      `Household      ${household}: they share ${phone}`,
+      `By email       ${byEmail.names.given}, ${byEmail.emails[0]}`,
+      `By ID          ${byId.names.given}, ${byId.nationalIds[0].number}, born 1975-06-30`,
+      `By year        ${byYear.names.given}, ${byYear.nationalIds[0].number}, born in 1950: needs a code too`,
       "",
-      "Try it:",
-      `curl -s ${baseUrl}/api/users/login -H 'Content-Type: application/json' \\`,
-      `  -d '{"username":"${demoWorker.username}","password":"${demoWorker.password}"}'`,
+      "A field worker signs in:",
+      ...post("/api/users/login", { username: demoWorker.username, password: demoWorker.password }),
+      "",
+      "A household asks for a code, which comes to the inbox; then one of them is chosen:",
+      ...post("/api/auth/otp/request", { recipient: phone }),
+      ...post("/api/auth/otp/verify", { recipient: phone, code: "……" }),
+      ...post("/api/auth/otp/verify", { selectionToken: "…", entityId: "…" }),
+      "",
+      "With an ID number and a date of birth:",
+      ...post("/api/auth/id/verify", {
+        idNumber: byId.nationalIds[0].number,
+        dateOfBirth: "1975-06-30",
+        tenantId: demoTenant.id,
+      }),
       "",
       `Its data lies in ${config.dataDir}. It answers on this machine alone. Ctrl-C ends it.`,
     ])}\n`,
