@@ -45,10 +45,12 @@ export function createApiClient(url: string, settings: ApiSettings): ApiClient {
 
   async function send(address: string, request: ApiRequest): Promise<Response> {
     const { body, token, prove, device, keepalive = false, via = fetch, method = body ? "POST" : "GET" } = request;
-    const headers = new Headers(body && { "Content-Type": "application/json" });
-    if (token) headers.set("Authorization", `Bearer ${token}`);
-    if (device) headers.set("X-Device-Token", device);
-    if (prove) headers.set("DPoP", await prove(method, address, nonce));
+    const headers = {
+      ...(body && { "Content-Type": "application/json" }),
+      ...(token && { Authorization: `Bearer ${token}` }),
+      ...(device && { "X-Device-Token": device }),
+      ...(prove && { DPoP: await prove(method, address, nonce) }),
+    };
     try {
       return await via(address, {
         method,

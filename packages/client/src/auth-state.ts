@@ -47,11 +47,13 @@ export function isLiving(state: AuthState): boolean {
   return state.status === "signedIn" || state.status === "refreshing" || state.status === "offlineGrace";
 }
 
-const signedIn = ({ provider, username }: Person): SettledState => ({ status: "signedIn", provider, username });
+export const personOf = ({ provider, username }: Person): Person => ({ provider, username });
 
+const signedIn = (person: Person): SettledState => ({ status: "signedIn", ...personOf(person) });
+
+/** What happens to a session. */
 function settle(state: SettledState, event: AuthEvent): SettledState {
   if (state.status === "signedOut") return state;
-  const { provider, username } = state;
   switch (event.type) {
     case "refreshStarted":
       // In grace the attempts repeat for days: a screen that flickers with each would only worry people.
@@ -61,33 +63,31 @@ function settle(state: SettledState, event: AuthEvent): SettledState {
     case "unreachable":
       return state.status === "expired" ? state : { ...state, status: "offlineGrace", until: event.until };
     case "ended":
-      return { status: "expired", provider, username, reason: event.reason };
+      return { status: "expired", ...personOf(state), reason: event.reason };
     default:
       return state;
   }
 }
 
 function next(state: AuthState, event: AuthEvent): AuthState {
-  if (event.type === "restored") {
-    if (state.status !== "uninitialized") return state;
+  if (state.status === "uninitialized") {
+    if (event.type !== "restored") return state;
     return event.person ? signedIn(event.person) : { status: "signedOut", reason: event.reason };
   }
-  if (state.status === "uninitialized") return state;
+  const before = state.status === "signingIn" ? state.before : state;
   switch (event.type) {
     case "signedIn":
       return signedIn(event.person);
     case "loggedOut":
       return { status: "signedOut", reason: event.reason };
+    case "signInFailed":
+      return before;
     case "signInStarted":
-      return {
-        status: "signingIn",
-        provider: event.provider,
-        before: state.status === "signingIn" ? state.before : state,
-      };
+      return { status: "signingIn", provider: event.provider, before };
   }
-  if (state.status !== "signingIn") return settle(state, event);
-  // What happens to the session before goes on behind the sign-in.
-  return event.type === "signInFailed" ? state.before : { ...state, before: settle(state.before, event) };
+  // While somebody signs in, what happens to the session before goes on behind it.
+  const after = settle(before, event);
+  return state.status === "signingIn" ? { ...state, before: after } : after;
 }
 
 /**

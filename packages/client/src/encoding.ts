@@ -2,13 +2,12 @@ const utf8 = new TextEncoder();
 
 export const toBytes = (text: string): Uint8Array<ArrayBuffer> => utf8.encode(text);
 
-export function base64url(bytes: Uint8Array | ArrayBuffer): string {
-  const text = btoa(String.fromCharCode(...new Uint8Array(bytes)));
-  return text.replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
-}
+/** Bytes as text, one letter a byte. */
+export const toBinary = (bytes: ArrayBuffer | Uint8Array): string => String.fromCharCode(...new Uint8Array(bytes));
 
-export async function sha256(text: string): Promise<string> {
-  return base64url(await crypto.subtle.digest("SHA-256", toBytes(text)));
+/** SHA-256, one letter a byte. */
+export async function digest(text: string): Promise<string> {
+  return toBinary(await crypto.subtle.digest("SHA-256", toBytes(text)));
 }
 
 export type Claims = Readonly<Record<string, unknown>>;

@@ -40,7 +40,7 @@ export interface Engine extends StateStore {
   readonly sessions: Sessions;
   readonly tokenCheck: TokenCheck;
   readonly signIn: SignIn;
-  /** Drops what belongs to a session that is not wanted any more, and tells the server in the background. */
+  /** Drops what belongs to a session that is not wanted any more, and notes it for the server. */
   discard(session: Partial<StoredSession>): Promise<void>;
   /** Tells the server of the logouts it has not heard of. */
   flushLogouts(): Promise<void>;
@@ -109,7 +109,6 @@ export function createEngine(
         "logout",
         engine.renewal().then((renewal) => renewal.discard(session)),
       );
-      engine.attempt("logout", engine.flushLogouts());
     },
     async flushLogouts() {
       // The part that sends them is not loaded for nothing.
@@ -119,10 +118,9 @@ export function createEngine(
       const told: (() => Promise<unknown>)[] = [engine.flushLogouts];
       await engine.sessions.clear(provider, async (session) => {
         const { server: from, refreshToken, token } = session;
-        if (refreshToken && globalThis.crypto?.subtle) {
-          await (await engine.renewal()).discard(session);
-        } else if (token) {
-          // Without a refresh token the access token itself names the session. It is not kept: it soon ends by itself.
+        if (refreshToken && globalThis.crypto?.subtle) await engine.discard(session);
+        // Without a refresh token the access token itself names the session. It is not kept: it soon ends by itself.
+        else if (token) {
           told.push(() => connect(from).request("/api/users/logout", { method: "POST", token, keepalive: true }));
         }
       });

@@ -18,6 +18,7 @@ export type { Claims } from "./encoding.ts";
 export { AuthError, ConfigurationError, NetworkError } from "./errors.ts";
 export type { KeyDatabase, KeyRecords, PendingLogout, RecordKind } from "./keys/key-database.ts";
 export type { AuthManagerOptions } from "./options.ts";
+export type { Prover } from "./renewal/dpop.ts";
 export type { SignInAnswer } from "./session.ts";
 export type { AuthListener, AuthWarning } from "./state-store.ts";
 export type { AuthStorageAdapter, StorageExtras, StoredSession } from "./storage/storage.ts";

@@ -1,5 +1,5 @@
 import type { SignedIn, SignInOptions, SignInRequest } from "./adapters/adapter.ts";
-import { sha256 } from "./encoding.ts";
+import { digest } from "./encoding.ts";
 import type { Engine } from "./engine.ts";
 import { AuthError } from "./errors.ts";
 import { putBounded } from "./keys/key-database.ts";
@@ -21,7 +21,7 @@ export function createSignIn(engine: Engine): SignIn {
     const { logouts } = sessions;
     emit({ type: "signInStarted", provider });
     // The device's token outlives a logout, so the name of its account is kept as a hash only.
-    const place = name && globalThis.crypto?.subtle && (await sha256(`${provider} ${name}`));
+    const place = name && globalThis.crypto?.subtle && (await digest(`${provider} ${name}`));
     let begun: Partial<StoredSession> = {};
     try {
       const bound = bind ? await attempt("key", (await engine.renewal()).bind()) : undefined;
@@ -40,7 +40,10 @@ export function createSignIn(engine: Engine): SignIn {
       begun = session;
       const replaced = await sessions.begin(session, logouts);
       engine.tokenCheck.note(token, "valid");
-      if (replaced) await discard(replaced);
+      if (replaced) {
+        await discard(replaced);
+        attempt("logout", engine.flushLogouts());
+      }
       if (place && deviceToken) {
         const record = { at: settings.now(), token: deviceToken };
         await attempt("device", putBounded(keys(), "device", place, record));

@@ -1,4 +1,4 @@
-import { type AuthEvent, type AuthState, transition } from "./auth-state.ts";
+import { type AuthEvent, type AuthState, personOf, transition } from "./auth-state.ts";
 
 /** Something a developer should know; nobody is signed out by it, and what can be tried again will be. */
 export interface AuthWarning {
@@ -35,9 +35,7 @@ export function createStateStore(): StateStore {
         listener(state, event);
       } catch (error) {
         // A listener's mistake is its own: it shows as uncaught, and the session goes on.
-        queueMicrotask(() => {
-          throw error;
-        });
+        Promise.reject(error);
       }
     }
   }
@@ -49,7 +47,8 @@ export function createStateStore(): StateStore {
       const after = transition(state, event);
       if (after === state) return;
       state = after;
-      tell(event);
+      // A session is more than a person: its tokens are not for listeners.
+      tell("person" in event && event.person ? { ...event, person: personOf(event.person) } : event);
     },
     warn: (about, cause) => tell({ type: "warning", about, cause }),
     subscribe(listener) {

@@ -11,7 +11,7 @@ export interface Tabs {
 
 export function joinTabs(engine: Engine): Tabs {
   const name = `fieldgate:${engine.storage.tenantId}`;
-  const channel = globalThis.BroadcastChannel && new BroadcastChannel(name);
+  let channel = globalThis.BroadcastChannel ? new BroadcastChannel(name) : null;
   if (channel) {
     channel.onmessage = ({ data }) => {
       const { sessions, state, attempt } = engine;
@@ -24,6 +24,10 @@ export function joinTabs(engine: Engine): Tabs {
   return {
     name,
     tell: (change) => channel?.postMessage(change),
-    close: () => channel?.close(),
+    close() {
+      channel?.close();
+      // What is still under way has nobody to tell.
+      channel = null;
+    },
   };
 }

@@ -10,7 +10,7 @@ export type Verdict = "valid" | "invalid" | "unknown";
 export interface CheckedToken {
   readonly token: string;
   readonly verdict: Verdict;
-  readonly code?: "invalid_token" | "session_revoked";
+  readonly code?: "invalid_token" | "session_revoked" | undefined;
   /** By the device's clock, in ms. */
   readonly at: number;
 }
@@ -68,7 +68,7 @@ export function createTokenCheck({ settings, connection, onAnswer }: Engine): To
       return last?.verdict !== "unknown" && age >= 0 && age < settings.verdictAge;
     },
     note(token, verdict, code) {
-      noted = { token, verdict, at: settings.now(), ...(code && { code }) };
+      noted = { token, verdict, code, at: settings.now() };
       return verdict;
     },
   };

@@ -234,6 +234,25 @@ describe.skipIf(chromiumPath === null)("in Chromium", () => {
     expect(await state(again)).toEqual({ status: "signedOut", reason: "evicted" });
   });
 
+  test("a sign-in after the browser threw everything away under an open page lasts", async () => {
+    const page = await openManager();
+    await login(page);
+    await page.evaluate(async () => {
+      for (const { name } of await indexedDB.databases()) {
+        await new Promise((resolve) => {
+          indexedDB.deleteDatabase(name as string).onsuccess = resolve;
+        });
+      }
+    });
+    await letTokenEnd(page);
+    expect(await page.evaluate(() => auth.getToken())).toBeNull();
+    expect(await state(page)).toEqual({ status: "signedOut", reason: "evicted" });
+    const { token } = await login(page);
+    await page.close();
+    const again = await openManager();
+    expect(await again.evaluate(() => auth.getToken())).toBe(token);
+  });
+
   test("a page that is no secure context can still sign in, in memory, and is told why", async () => {
     const page = await openManager(pages.insecureUrl);
     expect(await page.evaluate(() => isSecureContext)).toBe(false);

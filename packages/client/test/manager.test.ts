@@ -203,6 +203,21 @@ describe("subscribers", () => {
     expect(heard).toEqual(["uninitialized now", "signedOut restored", "signingIn signInStarted", "signedIn signedIn"]);
   });
 
+  test("never see a token", async () => {
+    const { auth, storage, device } = service.manager();
+    const heard: unknown[] = [];
+    auth.subscribe((...each) => heard.push(each));
+    const { token } = await auth.login(amina);
+    device.letTokenEnd();
+    const renewed = await auth.getToken();
+    const { refreshToken } = (await storage.get("password")) ?? {};
+    const { auth: later } = service.manager({ storage, device });
+    later.subscribe((...each) => heard.push(each));
+    await later.initialize();
+    await later.logout();
+    for (const secret of [token, renewed, refreshToken]) expect(JSON.stringify(heard)).not.toContain(secret);
+  });
+
   test("see one object as long as nothing changes", async () => {
     const { auth } = service.manager();
     await auth.login(amina);

@@ -1,5 +1,6 @@
-import { base64url, toBytes } from "../encoding.ts";
+import { toBinary, toBytes } from "../encoding.ts";
 import type { ServerClock } from "../server-clock.ts";
+import { base64url } from "./base64url.ts";
 
 /*
  * Proofs of possession (RFC 9449) by WebCrypto alone. `jose` does this too, and would be a fifth of the library's weight for one
@@ -14,7 +15,7 @@ export function generatePair(extractable: boolean): Promise<CryptoKeyPair> {
   return crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, extractable, ["sign", "verify"]);
 }
 
-const encode = (value: unknown) => base64url(toBytes(JSON.stringify(value)));
+const encode = (value: unknown) => base64url(toBinary(toBytes(JSON.stringify(value))));
 
 export function createProver({ privateKey, publicKey }: CryptoKeyPair, clock: ServerClock): Prover {
   return async (htm, htu, nonce) => {
@@ -24,6 +25,6 @@ export function createProver({ privateKey, publicKey }: CryptoKeyPair, clock: Se
     const iat = Math.floor(clock.now() / 1000);
     const signed = `${encode(header)}.${encode({ jti: crypto.randomUUID(), htm, htu, iat, nonce })}`;
     const signature = await crypto.subtle.sign({ name: "ECDSA", hash: "SHA-256" }, privateKey, toBytes(signed));
-    return `${signed}.${base64url(signature)}`;
+    return `${signed}.${base64url(toBinary(signature))}`;
   };
 }

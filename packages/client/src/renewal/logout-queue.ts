@@ -1,7 +1,7 @@
-import { sha256 } from "../encoding.ts";
 import type { Engine } from "../engine.ts";
 import type { AuthError } from "../errors.ts";
 import type { StoredSession } from "../storage/storage.ts";
+import { sha256 } from "./base64url.ts";
 
 /** Logouts that the server is still to be told of. Of a session only the hash of its refresh token is kept. */
 export interface LogoutQueue {

@@ -25,6 +25,7 @@ export function createRefresh(engine: Engine): () => Promise<void> {
       } else if (!sessions.held) {
         // Somebody logged out while the answer was under way: the session must not live on at the server.
         await engine.discard(next);
+        engine.attempt("logout", engine.flushLogouts());
       }
     } catch (error) {
       await afterRefusal(before, error);

@@ -66,10 +66,13 @@ async function openSealed(tenantId: string, onLost: () => void): Promise<InnerSt
   const database = openDatabase(name, 1, ["sessions", "keys"]);
   const { run } = database;
   const keys = openKeyDatabase(tenantId);
-  const key = await openKey(database, () => {
-    // A new database where somebody was signed in: the old one was thrown away.
-    if (mark(name)) onLost();
-  });
+  // Read each time: when the browser throws the database away under an open page, the key of the new one counts.
+  const key = () =>
+    openKey(database, () => {
+      // A new database where somebody was signed in: the old one was thrown away.
+      if (mark(name)) onLost();
+    });
+  await key();
   const cipher = (provider: string, { version, iv }: Pick<Sealed, "version" | "iv">) => ({
     name: "AES-GCM",
     iv,
@@ -81,7 +84,7 @@ async function openSealed(tenantId: string, onLost: () => void): Promise<InnerSt
     const { version } = session;
     const iv = crypto.getRandomValues(new Uint8Array(12));
     const plain = toBytes(JSON.stringify(session));
-    const data = await crypto.subtle.encrypt(cipher(provider, { version, iv }), key, plain);
+    const data = await crypto.subtle.encrypt(cipher(provider, { version, iv }), await key(), plain);
     return run("sessions", "readwrite", async (store) => {
       const stored: Sealed | undefined = await result(store.get(provider));
       const fits = expectedVersion === undefined || stored?.version === expectedVersion;
@@ -95,7 +98,7 @@ async function openSealed(tenantId: string, onLost: () => void): Promise<InnerSt
       const sealed: Sealed | undefined = await run("sessions", "readonly", (store) => result(store.get(provider)));
       if (!sealed) return null;
       try {
-        const plain = await crypto.subtle.decrypt(cipher(provider, sealed), key, sealed.data);
+        const plain = await crypto.subtle.decrypt(cipher(provider, sealed), await key(), sealed.data);
         return JSON.parse(new TextDecoder().decode(plain));
       } catch {
         // Sealed with a key that is gone: for the person it is as if the browser had thrown it away.
@@ -117,7 +120,10 @@ async function openSealed(tenantId: string, onLost: () => void): Promise<InnerSt
       });
       if (!left) mark(name, false);
     },
-    providers: () => run("sessions", "readonly", (store) => result(store.getAllKeys())) as Promise<string[]>,
+    async providers() {
+      await key();
+      return run("sessions", "readonly", (store) => result(store.getAllKeys())) as Promise<string[]>;
+    },
     close: async () => database.close(),
     keys: () => keys,
   };
@@ -126,9 +132,9 @@ async function openSealed(tenantId: string, onLost: () => void): Promise<InnerSt
 /** Sets, clears or reads a note outside the database that says "somebody is signed in here". Workers have no place for it. */
 function mark(name: string, on?: boolean): boolean {
   try {
-    if (on) localStorage.setItem(name, "1");
-    else if (on === false) localStorage.removeItem(name);
-    return localStorage.getItem(name) !== null;
+    if (on) localStorage[name] = 1;
+    else if (on === false) delete localStorage[name];
+    return name in localStorage;
   } catch {
     return false;
   }
