@@ -2,7 +2,7 @@ import { type CitizenSession, scopes } from "@fieldgate/contract";
 import type { Services } from "../services.ts";
 import { beneficiaryIsActive } from "../store/beneficiaries.ts";
 import { rememberDevice } from "../store/devices.ts";
-import { insertSession, type SessionRecord } from "../store/sessions.ts";
+import { insertSession, type SessionRecord, sessionLives } from "../store/sessions.ts";
 import type { Queries } from "../store/store.ts";
 import { deviceToken } from "../tokens/device-token.ts";
 import { opaqueId } from "../tokens/opaque-id.ts";
@@ -19,14 +19,15 @@ export interface CitizenSignIn {
   readonly parentId?: string;
 }
 
-/** Stores the session of a citizen who has proven who they are; null when they may no longer sign in. */
+/** Stores the session of a citizen who has proven who they are; null when they, or who helps them, no longer may. */
 export async function startCitizenSession(
   { config }: Services,
   tx: Queries,
   signIn: CitizenSignIn,
 ): Promise<SessionRecord | null> {
-  const { tenantId, beneficiaryId } = signIn;
+  const { tenantId, beneficiaryId, parentId } = signIn;
   if (!(await beneficiaryIsActive(tx, tenantId, beneficiaryId))) return null;
+  if (parentId !== undefined && !(await sessionLives(tx, tenantId, parentId))) return null;
   const deviceId = signIn.deviceId ?? opaqueId();
   await rememberDevice(tx, { id: deviceId, tenantId, userId: beneficiaryId }, config.policy.sessions.device);
   return insertSession(tx, {
@@ -40,7 +41,7 @@ export async function startCitizenSession(
     acr: signIn.acr,
     scope: scopes.beneficiary,
     entityId: beneficiaryId,
-    parentId: signIn.parentId ?? null,
+    parentId: parentId ?? null,
     deviceId,
     refreshKeyId: null,
     headHash: null,

@@ -131,14 +131,27 @@ export interface SessionAtTime {
   readonly now: number;
 }
 
+const sessionById = prepare((q, { id }: { id: string }) =>
+  q.db.selectFrom("sessions").selectAll().select(q.now.as("now")).where("id", "=", id),
+);
+
 export async function findSession(q: Queries, id: string): Promise<SessionAtTime | null> {
-  const row = await q.db
-    .selectFrom("sessions")
-    .selectAll()
-    .select(q.now.as("now"))
-    .where("id", "=", id)
-    .executeTakeFirst();
+  const [row] = await sessionById(q, { id });
   return row ? { session: toSession(row), now: row.now } : null;
+}
+
+/** Whether a session still lives; until the transaction ends nobody can end it. */
+export async function sessionLives(tx: Queries, tenantId: string, id: string): Promise<boolean> {
+  let query = tx.db
+    .selectFrom("sessions")
+    .select("id")
+    .where("id", "=", id)
+    .where("tenant_id", "=", tenantId)
+    .where("revoked_at", "is", null)
+    .where("expires_at", ">", tx.now);
+  // SQLite runs one writer at a time and needs no lock.
+  if (tx.kind === "postgres") query = query.forShare();
+  return (await query.executeTakeFirst()) !== undefined;
 }
 
 /** The session whose newest refresh token, or that one's parent, has this hash. */
@@ -164,25 +177,36 @@ export interface Rotation {
   readonly catchUp: boolean;
 }
 
+interface RotationValues extends Omit<Rotation, "catchUp"> {
+  readonly next: number;
+}
+
+const preparedRotation = (comparison: "=" | "<=") =>
+  prepare((tx, { id, presented, next, presentedHash, nextHash }: RotationValues & Record<string, unknown>) =>
+    tx.db
+      .updateTable("sessions")
+      .set({
+        counter: next,
+        head_hash: nextHash,
+        parent_hash: presentedHash,
+        rotated_at: tx.now,
+        expires_at: sql<number>`CASE WHEN ${tx.now} + idle_ms < absolute_expires_at
+          THEN ${tx.now} + idle_ms ELSE absolute_expires_at END`,
+      })
+      .where("id", "=", id)
+      .where("counter", comparison, presented)
+      .where("revoked_at", "is", null)
+      .where("expires_at", ">", tx.now)
+      .returningAll(),
+  );
+const rotateAt = preparedRotation("=");
+const rotateUpTo = preparedRotation("<=");
+
 /** Moves the family on by one, if the presented token is still its head and the session still lives. */
 export async function rotateSession(tx: Queries, rotation: Rotation): Promise<SessionRecord | null> {
-  const next = rotation.presented + 1;
-  const row = await tx.db
-    .updateTable("sessions")
-    .set({
-      counter: next,
-      head_hash: rotation.nextHash,
-      parent_hash: rotation.presentedHash,
-      rotated_at: tx.now,
-      expires_at: sql<number>`CASE WHEN ${tx.now} + idle_ms < absolute_expires_at
-        THEN ${tx.now} + idle_ms ELSE absolute_expires_at END`,
-    })
-    .where("id", "=", rotation.id)
-    .where("counter", rotation.catchUp ? "<=" : "=", rotation.presented)
-    .where("revoked_at", "is", null)
-    .where("expires_at", ">", tx.now)
-    .returningAll()
-    .executeTakeFirst();
+  const { id, presented, presentedHash, nextHash } = rotation;
+  const rotate = rotation.catchUp ? rotateUpTo : rotateAt;
+  const [row] = await rotate(tx, { id, presented, next: presented + 1, presentedHash, nextHash });
   return row ? toSession(row) : null;
 }
 
@@ -279,12 +303,28 @@ export interface Revocation {
   readonly revokedAt: number;
 }
 
+const revocationsPage = 20_000;
+
+/** What was ended after an instant, in pages: after a whole country was signed out no statement may take too long. */
 export async function listRevocations(q: Queries, since: number): Promise<Revocation[]> {
-  const rows = await q.db
-    .selectFrom("sessions")
-    .select(["id", "revoked_at"])
-    .where("revoked_at", ">", since)
-    .orderBy("revoked_at")
-    .execute();
-  return rows.map((row) => ({ id: row.id, revokedAt: row.revoked_at ?? 0 }));
+  const found: Revocation[] = [];
+  for (let last: Revocation = { id: "", revokedAt: since + 1 }; ; ) {
+    const { id, revokedAt } = last;
+    const rows = await q.db
+      .selectFrom("sessions")
+      .select(["id", "revoked_at"])
+      .where((eb) =>
+        eb.or([eb("revoked_at", ">", revokedAt), eb.and([eb("revoked_at", "=", revokedAt), eb("id", ">", id)])]),
+      )
+      .where("revoked_at", ">=", revokedAt)
+      .orderBy("revoked_at")
+      .orderBy("id")
+      .limit(revocationsPage)
+      .execute();
+    const page = rows.map((row) => ({ id: row.id, revokedAt: row.revoked_at ?? 0 }));
+    found.push(...page);
+    const end = page.at(-1);
+    if (!end || page.length < revocationsPage) return found;
+    last = end;
+  }
 }
