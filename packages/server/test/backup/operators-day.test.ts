@@ -38,7 +38,10 @@ describe.each(databases)("an operator's day on $name", ({ name, fresh }) => {
     line = new CommandLine({ FIELDGATE_TRUSTED_PROXIES: "127.0.0.1", FIELDGATE_PORT: "0" });
     headFile = join(line.cwd, ".fieldgate", "journal", "checkpoints.ndjson");
     const flags = ["--base-url", "https://id.example.org", "--tenant", "kenya", "--admin", "amina", "--password-stdin"];
-    await line.json(["init", ...flags, "--smtp-url", "smtp://127.0.0.1:2525", "--database-url", databaseUrl(database.config)], { input: password });
+    await line.json(
+      ["init", ...flags, "--smtp-url", "smtp://127.0.0.1:2525", "--database-url", databaseUrl(database.config)],
+      { input: password },
+    );
     served = await serve(line);
     session = (await login(served.url)).body;
   });
