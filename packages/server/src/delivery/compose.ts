@@ -5,6 +5,9 @@ import type { OutboundMessage } from "./channel.ts";
 import type { Destination } from "./destination.ts";
 import { composeMessage } from "./templates.ts";
 
+/** A code of ten minutes that was asked for a moment ago is good for ten, not for nine. */
+const onItsWayMs = 5000;
+
 /** The message with its code; null where the code it was to carry is no longer alive. */
 export async function composeFor(
   { store, keyring, tenants, config }: Services,
@@ -28,7 +31,7 @@ export async function composeFor(
   });
   const words = composeMessage({
     code,
-    minutes: Math.max(1, Math.floor((challenge.expires_at - row.now) / 60_000)),
+    minutes: Math.max(1, Math.floor((challenge.expires_at - row.now + onItsWayMs) / 60_000)),
     name: tenant.name,
     host: tenant.settings.hosts[0] ?? new URL(config.baseUrl).hostname,
     medium: row.medium === "email" ? "email" : "sms",

@@ -23,6 +23,8 @@ export interface Delivery {
 
 const media: readonly Medium[] = ["sms", "email"];
 const pollMs = 200;
+/** Messages end one by one; taking the next ones together costs one write instead of many. */
+const gatherMs = 10;
 /** Longer than a channel may take, so that nobody else takes a message that is still being sent. */
 const claimSeconds = 45;
 /** The longest that a stop waits for what is being sent before it is cut off. */
@@ -53,7 +55,7 @@ export function startDelivery(services: Services, options: DeliveryOptions): Del
     const own = inHand.get(medium) ?? new Set();
     const tenants = waiting.get(medium);
     const most = lanes.capacity(medium) - own.size;
-    if (most <= 0) return false;
+    if (most <= 0) return true;
     const exceptTenants = tenants?.list() ?? [];
     const rows = await claimDue(services.store, node, { medium, most, claimSeconds, exceptTenants });
     for (const row of rows) {
@@ -86,7 +88,7 @@ export function startDelivery(services: Services, options: DeliveryOptions): Del
         options.onError(error);
       }
       const rest = sleep(pollMs, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
-      await (more ? Promise.race([ended, rest]) : rest);
+      await (more ? Promise.race([ended.then(() => sleep(gatherMs)), rest]) : rest);
     }
   }
 

@@ -4,6 +4,7 @@ import { MovableClock } from "../kit/clock.ts";
 import { databases } from "../kit/databases.ts";
 import { TestChannel } from "../kit/test-channel.ts";
 import { answerJson } from "./gateway-server.ts";
+import { startMailServer } from "./mail-server.ts";
 import { gatewayFor, PostOffice, recipientsOf, until } from "./post-office.ts";
 import { startSmsCenter } from "./sms-center.ts";
 
@@ -135,6 +136,28 @@ describe.each(databases)("messages on $name", ({ fresh }) => {
     await until(async () => (await rows())[0]?.state === "sent");
     expect(await rows()).toEqual([{ state: "sent", provider_id: "m-2" }]);
     expect(gateway.asked).toHaveLength(2);
+  });
+});
+
+describe.each(databases)("an email on $name", ({ fresh }) => {
+  test("comes after a mail server that says later at first, once, and with its code", async () => {
+    const mail = await startMailServer();
+    onTestFinished(() => mail.stop());
+    let greeted = false;
+    mail.answerTo = () => {
+      const first = !greeted;
+      greeted = true;
+      return first ? { code: 451, text: "4.7.1 Greylisted" } : null;
+    };
+    const delivery = [{ type: "smtp", url: `smtp://127.0.0.1:${mail.port}`, from: "Cash <no-reply@example.org>" }];
+    const office = await PostOffice.open(fresh, { delivery });
+    await office.node.addPerson({ emails: ["Neema@example.org"] });
+    await office.askAgain("neema@EXAMPLE.org");
+    const [sent] = await office.until("sent");
+    expect(sent).toMatchObject({ channel: "smtp", attempts: 2, provider_id: `<${sent?.id}@example.org>` });
+    expect(mail.mails).toHaveLength(1);
+    expect(mail.mails[0]).toMatchObject({ to: ["neema@example.org"] });
+    expect(mail.mails[0]?.raw).toMatch(/@127\.0\.0\.1 #\d{6}/);
   });
 });
 
