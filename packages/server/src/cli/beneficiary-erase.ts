@@ -13,7 +13,10 @@ import { confirm } from "./prompt.ts";
 
 interface YesOption extends TenantOption {
   readonly yes?: true;
+  readonly compact?: true;
 }
+
+const compactOption = ["--compact", "write the tables anew; everyone else waits until it is done"] as const;
 
 export function addBeneficiaryEraseCommand(group: Command, cli: CliContext): void {
   const command = defineCommand(group, "erase <person>", {
@@ -21,10 +24,12 @@ export function addBeneficiaryEraseCommand(group: Command, cli: CliContext): voi
     notes:
       `${personNotes} It keeps the opaque entity id, and nothing else remains.\n` +
       "The database's files are cleared too: SQLite's are searched afterwards, and rewritten where a trace is left.\n" +
-      "Backups made before still hold the person, encrypted.",
+      "PostgreSQL overwrites freed space in time, or at once with --compact. All of it was encrypted. Backups made before\n" +
+      "still hold the person, encrypted too.",
     examples: [["fieldgate beneficiary erase HH-1042 --tenant kenya", "asks first"]],
   })
     .option(...tenantOption)
+    .option(...compactOption)
     .option("--yes", "do not ask");
   onRun<YesOption>(command, cli, async (run) => {
     const people = await openPeople(run, cli);
@@ -46,18 +51,21 @@ export function addBeneficiaryEraseCommand(group: Command, cli: CliContext): voi
 async function clearFiles(
   run: Run<YesOption>,
   { config, store }: PeopleOfTenant,
-  traces: string[],
+  traces: readonly string[],
 ): Promise<ScrubResult> {
-  return scrub(config.database, store, traces, () => {
-    run.note("A trace is left in the database's file; it is written anew. Others who write wait meanwhile.");
-  });
+  const onRewrite = () => run.note("The tables are written anew. Others who write wait meanwhile.");
+  return scrub(config.database, store, { traces, compact: run.options.compact ?? false, onRewrite });
 }
 
-function sentence({ clean }: ScrubResult): string {
-  if (clean === null) return "The tables were vacuumed; the server's own log forgets with time.";
+function sentence({ clean, rewritten }: ScrubResult): string {
+  if (clean === null) {
+    return rewritten
+      ? "The tables were written anew; the server's own log forgets with time."
+      : "The tables were vacuumed: what is left in free space is encrypted, and overwritten in time.";
+  }
   return clean
     ? "Nothing of them is left in the database's files."
-    : "Readers kept the database's log from being emptied: run `fieldgate doctor`, stop them, and start the service again.";
+    : "Others read all the time, so the database's log could not be emptied: it is when the service next starts.";
 }
 
 export function addBeneficiaryMergeCommand(group: Command, cli: CliContext): void {
@@ -69,6 +77,7 @@ export function addBeneficiaryMergeCommand(group: Command, cli: CliContext): voi
     examples: [["fieldgate beneficiary merge HH-1043 HH-1042 --tenant kenya", "HH-1042 remains"]],
   })
     .option(...tenantOption)
+    .option(...compactOption)
     .option("--yes", "do not ask");
   onRun<YesOption>(command, cli, async (run) => {
     const people = await openPeople(run, cli);

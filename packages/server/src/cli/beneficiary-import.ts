@@ -110,7 +110,7 @@ async function runImport(run: Run<ImportOptions>, cli: CliContext): Promise<Answ
     { ignoreUnknown: options.ignoreUnknown ?? false },
   );
 
-  let saved = start;
+  let saved = Number.NEGATIVE_INFINITY;
   let reached = fromLine - 1;
   const save = async (line: number, counts: ImportCounts) => {
     if (places.checkpoint === null || fileSize === null || options.dryRun) return;

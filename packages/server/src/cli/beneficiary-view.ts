@@ -15,9 +15,12 @@ function masked(person: Beneficiary): Beneficiary {
     },
     phones: person.phones.map(maskedAddress),
     emails: person.emails.map(maskedAddress),
-    nationalIds: nationalIds.map(({ type, number }) => ({ type, number: `•••${number.slice(-2)}` })),
+    nationalIds: nationalIds.map(({ type, number }) => ({ type, number: maskedNumber(number) })),
   };
 }
+
+/** The end of a number that is long enough to keep the rest secret. */
+const maskedNumber = (number: string) => `•••${number.length < 6 ? "" : number.slice(-2)}`;
 
 const maskedWord = (word: string) => `${[...word][0] ?? ""}•••`;
 

@@ -31,11 +31,10 @@ describe("a CSV file", () => {
     await fc.assert(
       fc.asyncProperty(cells, fc.integer({ min: 1, max: 50 }), async (people, size) => {
         const text = `external_id,given_name\n${people.map((row) => csvLine([row.external_id, row.given_name])).join("")}`;
-        const known = parse(text, { columns: true, record_delimiter: "\n", skip_empty_lines: true });
+        const [, ...known] = parse(text, { record_delimiter: "\n" });
         const rows = await readText(text, { size });
         expect(rows.flatMap((row) => row.problems)).toEqual([]);
-        const expected = known.map(({ external_id, given_name }: Record<string, string>) => [external_id, given_name]);
-        expect(rows.map((row) => row.data)).toEqual(expected);
+        expect(rows.map((row) => row.data)).toEqual(known);
       }),
     );
   });
