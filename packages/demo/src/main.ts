@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { ConfigError, createApp, createLogger, loadConfig } from "@fieldgate/server";
 import { box } from "./box.ts";
+import { demoCard } from "./card.ts";
 import { createInbox } from "./inbox.ts";
 import { registerInbox } from "./inbox-page.ts";
 import { demoPeople, demoTenant, demoWorker, seedPeople } from "./people.ts";
@@ -17,6 +18,7 @@ async function main(): Promise<void> {
   const inbox = createInbox();
   const app = await createApp(config, { logger: createLogger(config.logLevel), channels: inbox.channels });
   await seedPeople(app.services);
+  const card = await demoCard(app.services);
   registerInbox(app.http, inbox);
   await app.listen();
 
@@ -40,6 +42,7 @@ async function main(): Promise<void> {
       `By email       ${byEmail.names.given}, ${byEmail.emails[0]}`,
       `By ID          ${byId.names.given}, ${byId.nationalIds[0].number}, born 1975-06-30`,
       `By year        ${byYear.names.given}, ${byYear.nationalIds[0].number}, born in 1950: needs a code too`,
+      `By card        ${byId.names.given}, printed on ${card.sheet}`,
       "",
       "A field worker signs in:",
       ...post("/api/users/login", { username: demoWorker.username, password: demoWorker.password }),
@@ -55,6 +58,10 @@ async function main(): Promise<void> {
         dateOfBirth: "1975-06-30",
         tenantId: demoTenant.id,
       }),
+      "",
+      "With the card; what its code says lies beside it as text:",
+      `printf '{"qrPayload":"%s"}' "$(cat ${card.textFile})" |`,
+      `  curl -s ${baseUrl}/api/auth/qr/verify -H 'Content-Type: application/json' -d @-`,
       "",
       `Its data lies in ${config.dataDir}. It answers on this machine alone. Ctrl-C ends it.`,
     ])}\n`,

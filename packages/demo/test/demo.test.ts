@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { get } from "node:http";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -155,4 +155,16 @@ describe("the demo", () => {
     });
     expect(sure.status).toBe(200);
   });
+});
+
+test("the printed card signs its holder in, also after a restart", async () => {
+  const qrPayload = readFileSync(join(folder, "demo-card.txt"), "utf8");
+  expect(printed).toContain(join(folder, "demo-card.html"));
+  expect(readFileSync(join(folder, "demo-card.png")).subarray(1, 4).toString()).toBe("PNG");
+  const answer = await fetch(url("/api/auth/qr/verify"), {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ qrPayload }),
+  });
+  expect(answer.status).toBe(200);
 });

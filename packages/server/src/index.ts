@@ -15,7 +15,11 @@ export {
 export { createLogger } from "./http/request-log.ts";
 export { addBeneficiary } from "./people/beneficiaries.ts";
 export type { BeneficiaryFacts } from "./people/beneficiary.ts";
+export { issueCard } from "./people/cards.ts";
 export { addTenant, findTenant } from "./people/tenants.ts";
 export { addWorker, findWorker } from "./people/workers.ts";
+export { cardSheet } from "./qr/card-sheet.ts";
+export { qrPng, qrSvg } from "./qr/draw-qr.ts";
 export type { Services } from "./services.ts";
 export { findByExternalId } from "./store/beneficiaries.ts";
+export { createKeyVault } from "./tokens/key-vault.ts";
