@@ -2,6 +2,7 @@ import type { UserKind } from "@fieldgate/contract";
 import { type ExpressionBuilder, type ExpressionWrapper, type Selectable, type SqlBool, sql } from "kysely";
 import { recordEvent } from "../journal/record.ts";
 import { sendHint } from "./hint.ts";
+import { prepare } from "./prepared.ts";
 import type { Database, SessionTable } from "./schema.ts";
 import type { Queries } from "./store.ts";
 
@@ -182,7 +183,7 @@ interface RotationValues extends Omit<Rotation, "catchUp"> {
 }
 
 const preparedRotation = (comparison: "=" | "<=") =>
-  prepare((tx, { id, presented, next, presentedHash, nextHash }: RotationValues & Record<string, unknown>) =>
+  prepare((tx, { id, presented, next, presentedHash, nextHash }: RotationValues) =>
     tx.db
       .updateTable("sessions")
       .set({
