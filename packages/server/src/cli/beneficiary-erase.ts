@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { eraseBeneficiary } from "../flows/erase-beneficiary.ts";
 import { mergeBeneficiaries } from "../flows/merge-beneficiaries.ts";
 import { contradicts } from "../people/birth-date.ts";
-import { lostTraces, tracesOf } from "../store/beneficiaries.ts";
+import { lostTraces, tracesOf } from "../store/beneficiary-traces.ts";
 import { type ScrubResult, scrub } from "../store/scrub.ts";
 import { demandPerson, openPeople, type PeopleOfTenant, personNotes } from "./beneficiary-choose.ts";
 import { type TenantOption, tenantOption } from "./choose.ts";

@@ -3,7 +3,7 @@ import { type FileHandle, open, rm } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import { recordEvent } from "../journal/record.ts";
 import { exportPeople } from "../people/export-people.ts";
-import { countBeneficiaries } from "../store/beneficiaries.ts";
+import { countBeneficiaries } from "../store/beneficiary-lists.ts";
 import { openPeople } from "./beneficiary-choose.ts";
 import { type TenantOption, tenantOption } from "./choose.ts";
 import { type CliContext, defineCommand, onRun } from "./context.ts";

@@ -8,7 +8,7 @@ import { type ImportCounts, importPeople } from "../people/import/import-people.
 import { ImportRefused } from "../people/import/import-refused.ts";
 import { demandText, formatByName, type ImportFormat, openSource } from "../people/import/open-source.ts";
 import { openRejectFile, type RejectFile } from "../people/import/reject-file.ts";
-import { personColumns } from "../people/person-input.ts";
+import { personColumns } from "../people/person-columns.ts";
 import type { Tenant } from "../people/tenants.ts";
 import { prepareForMany } from "../store/bulk.ts";
 import { chosenTenant, type TenantOption, tenantOption } from "./choose.ts";

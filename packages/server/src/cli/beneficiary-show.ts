@@ -2,12 +2,8 @@ import type { Command } from "commander";
 import { recordEvent } from "../journal/record.ts";
 import type { Beneficiary } from "../people/beneficiary.ts";
 import { canonicalEmail, canonicalNationalId, canonicalPhone } from "../people/identifiers.ts";
-import {
-  countBeneficiaries,
-  findAllByIdentifier,
-  findByExternalId,
-  pageOfBeneficiaries,
-} from "../store/beneficiaries.ts";
+import { findByExternalId } from "../store/beneficiaries.ts";
+import { countBeneficiaries, findAllByIdentifier, pageOfBeneficiaries } from "../store/beneficiary-lists.ts";
 import { demandPerson, openPeople, type PeopleOfTenant, personNotes } from "./beneficiary-choose.ts";
 import { describePerson, personAsJson } from "./beneficiary-view.ts";
 import { type TenantOption, tenantOption } from "./choose.ts";

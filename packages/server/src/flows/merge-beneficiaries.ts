@@ -3,7 +3,7 @@ import { recordEvent } from "../journal/record.ts";
 import { changedMeanwhile } from "../people/beneficiaries.ts";
 import type { Beneficiary, BeneficiaryFacts } from "../people/beneficiary.ts";
 import { factColumns, identifierRows, identifiersOf } from "../people/beneficiary-rows.ts";
-import { findHolders } from "../store/beneficiaries.ts";
+import { findHolders } from "../store/beneficiary-lists.ts";
 import type { Queries } from "../store/store.ts";
 import { type ErasureContext, eraseBeneficiary } from "./erase-beneficiary.ts";
 

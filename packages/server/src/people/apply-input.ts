@@ -1,5 +1,5 @@
 import type { Beneficiary, BeneficiaryFacts, Names } from "./beneficiary.ts";
-import type { FieldProblem, PersonInput } from "./person-input.ts";
+import type { FieldProblem, PersonInput } from "./person-columns.ts";
 
 const nobody: BeneficiaryFacts = {
   externalId: null,

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { Fault } from "../fault.ts";
 import { recordEvent } from "../journal/record.ts";
-import { findByExternalId, findHolders } from "../store/beneficiaries.ts";
+import { findByExternalId } from "../store/beneficiaries.ts";
+import { findHolders } from "../store/beneficiary-lists.ts";
 import { endSessions } from "../store/sessions.ts";
 import type { Queries } from "../store/store.ts";
 import { isUniqueViolation } from "../store/unique-violation.ts";

@@ -1,10 +1,10 @@
-import { pageOfBeneficiaries } from "../store/beneficiaries.ts";
+import { pageOfBeneficiaries } from "../store/beneficiary-lists.ts";
 import type { Queries } from "../store/store.ts";
 import type { Beneficiary } from "./beneficiary.ts";
 import { formatBirthDate } from "./birth-date.ts";
 import type { TenantCipher } from "./data-keys.ts";
 import { csvLine, guardCell } from "./import/formula-guard.ts";
-import { type PersonColumn, personColumns } from "./person-input.ts";
+import { type PersonColumn, personColumns } from "./person-columns.ts";
 
 const pageSize = 500;
 

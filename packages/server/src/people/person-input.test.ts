@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { applyInput } from "./apply-input.ts";
 import type { Beneficiary } from "./beneficiary.ts";
-import { type PersonValues, readPerson } from "./person-input.ts";
+import type { PersonValues } from "./person-columns.ts";
+import { readPerson } from "./person-input.ts";
 
 const rules = { defaultCountry: "KE", nationalId: undefined, now: Date.UTC(2026, 0, 1) };
 const read = (values: PersonValues, more = {}) => readPerson(values, { ...rules, ...more });

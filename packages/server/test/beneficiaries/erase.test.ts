@@ -5,7 +5,7 @@ import { type CitizenSession, type Problem, routes } from "@fieldgate/contract";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { writeBackup } from "../../src/backup/write-backup.ts";
-import { tracesOf } from "../../src/store/beneficiaries.ts";
+import { tracesOf } from "../../src/store/beneficiary-traces.ts";
 import { databases } from "../kit/databases.ts";
 import { startNode, type TestNode, testSecret } from "../kit/node.ts";
 import { TestChannel } from "../kit/test-channel.ts";

@@ -1,5 +1,5 @@
 import { didYouMean } from "../../config/suggest.ts";
-import { type PersonColumn, personColumns } from "../person-input.ts";
+import { type PersonColumn, personColumns } from "../person-columns.ts";
 import { parseCsvRecord } from "./csv-record.ts";
 import { ImportRefused } from "./import-refused.ts";
 import type { ReadOptions } from "./source-row.ts";

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { StoreUnavailable } from "../../store/store.ts";
-import { type InputRules, readPerson } from "../person-input.ts";
+import type { InputRules } from "../person-columns.ts";
+import { readPerson } from "../person-input.ts";
 import { type ImportRow, planBatch, type RowProblem } from "./plan-batch.ts";
 import type { SourceRow } from "./source-row.ts";
 import { type BatchContext, type BatchOutcome, outcomeOf, writeBatch } from "./write-batch.ts";

@@ -1,11 +1,11 @@
-import { findByExternalIds, findHolders } from "../../store/beneficiaries.ts";
+import { findByExternalIds, findHolders } from "../../store/beneficiary-lists.ts";
 import type { Queries } from "../../store/store.ts";
 import { applyInput } from "../apply-input.ts";
 import type { Beneficiary, BeneficiaryFacts } from "../beneficiary.ts";
 import { sameFacts } from "../beneficiary-rows.ts";
 import type { TenantCipher } from "../data-keys.ts";
 import { neighbourIds } from "../neighbour-ids.ts";
-import type { FieldProblem, PersonInput } from "../person-input.ts";
+import type { FieldProblem, PersonInput } from "../person-columns.ts";
 
 /** A row that can be read, on its way into the database. */
 export interface ImportRow {

@@ -1,4 +1,4 @@
-import type { PersonColumn } from "../person-input.ts";
+import type { PersonColumn } from "../person-columns.ts";
 import { type CsvHeader, readHeader } from "./csv-header.ts";
 import { parseCsvRecord } from "./csv-record.ts";
 import { unguardCell } from "./formula-guard.ts";

@@ -1,6 +1,6 @@
 import { isPlainObject } from "../../config/bounds.ts";
 import { didYouMean } from "../../config/suggest.ts";
-import { type PersonValues, personColumns } from "../person-input.ts";
+import { type PersonValues, personColumns } from "../person-columns.ts";
 import { ImportRefused } from "./import-refused.ts";
 import { type ReadOptions, type SourceRow, unreadable } from "./source-row.ts";
 

@@ -1,4 +1,4 @@
-import type { FieldProblem, PersonValues } from "../person-input.ts";
+import type { FieldProblem, PersonValues } from "../person-columns.ts";
 
 /** One row of a file, as it stands there. */
 export interface SourceRow {

@@ -1,6 +1,6 @@
 import type { Selectable } from "kysely";
 import { recordEvent } from "../../journal/record.ts";
-import { findHolders } from "../../store/beneficiaries.ts";
+import { findHolders } from "../../store/beneficiary-lists.ts";
 import { insertMany, isOneOf } from "../../store/bulk.ts";
 import type { BeneficiaryTable, IdentifierTable } from "../../store/schema.ts";
 import { endSessions } from "../../store/sessions.ts";
