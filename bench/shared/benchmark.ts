@@ -28,8 +28,8 @@ export function runBenchmark<Options extends BenchmarkOptions>(benchmark: Benchm
     process.once(signal, () => void endChildren().then(() => process.exit(signal === "SIGINT" ? 130 : 143)));
   }
   run(benchmark).catch((error: unknown) => {
-    const told = error instanceof OptionError ? error.message : error instanceof Error ? error.stack : String(error);
-    process.stderr.write(`${told}\n`);
+    const isTold = error instanceof OptionError || error instanceof AggregateError;
+    process.stderr.write(`${isTold ? error.message : describe(error)}\n`);
     process.exitCode = 2;
   });
 }
@@ -40,32 +40,42 @@ async function run<Options extends BenchmarkOptions>(benchmark: Benchmark<Option
     process.stdout.write(benchmark.help);
     return;
   }
-  const findings = await measureAll(benchmark, options);
+  const { findings, failures } = await measureAll(benchmark, options);
   writeResults(benchmark.resultFile, options, findings);
   process.stdout.write(`\n${table(findings)}\n\n${machine()}\n`);
   const missed = findings.filter((finding) => !isMet(finding));
   for (const { name } of missed) process.stdout.write(`Missed: ${name}\n`);
   process.exitCode = missed.length === 0 ? 0 : 1;
+  // What was measured is told all the same.
+  if (failures.length > 0) throw new AggregateError(failures, failures.map(describe).join("\n"));
 }
 
 async function measureAll<Options extends BenchmarkOptions>(
   benchmark: Benchmark<Options>,
   options: Options,
-): Promise<Finding[]> {
+): Promise<{ findings: Finding[]; failures: unknown[] }> {
   const folder = mkdtempSync(join(tmpdir(), "fieldgate-bench-"));
   const nodeOptions = options.profile === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${resolve(options.profile)}`];
   try {
     const findings: Finding[] = [];
+    const failures: unknown[] = [];
     for (const measure of benchmark.measures(options)) {
-      findings.push(...(await measure({ ...options, folder, nodeOptions, progress })));
+      try {
+        findings.push(...(await measure({ ...options, folder, nodeOptions, progress })));
+      } catch (error) {
+        failures.push(error);
+        await endChildren();
+      }
     }
-    return findings;
+    return { findings, failures };
   } finally {
     progress("");
     await endChildren();
     rmSync(folder, { recursive: true, force: true });
   }
 }
+
+const describe = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));
 
 /** On a terminal one line that is replaced; elsewhere a line each. */
 function progress(line: string): void {

@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { countBeneficiaries } from "../../../packages/server/src/store/beneficiaries.ts";
+import { countBeneficiaries } from "../../../packages/server/src/store/beneficiary-lists.ts";
 import { startProgram } from "../../service/children.ts";
 import type { Finding, Measure } from "../../service/measures/measure.ts";
 import { newSecret, tenantId } from "../../service/service-config.ts";
