@@ -16,30 +16,29 @@ function percentile(times: readonly number[], share: number): number {
 describe.each(databases)("a gateway that hangs on $name", ({ fresh }) => {
   test("slows no request down", async () => {
     const { gateway, channel } = await gatewayFor("only");
-    const otp = { perTenant: rate, perPrefix: rate };
-    const office = await PostOffice.open(fresh, { delivery: [channel], otp });
-    const known = Array.from({ length: 140 }, (_, i) => number("712", i));
-    for (const phone of known) await office.node.addPerson({ phones: [phone] });
-    async function timesOf(phones: readonly string[]): Promise<number[]> {
-      const times: number[] = [];
-      for (const recipient of phones) {
-        const start = performance.now();
-        const { status } = await office.node.api.call(routes.otpRequest, { body: { recipient } });
-        times.push(performance.now() - start);
-        expect(status).toBe(200);
-      }
-      return times;
-    }
-    await timesOf(known.slice(0, 20));
-    const usual = await timesOf(known.slice(20, 80));
-    await office.until("sent");
     gateway.answer = never;
-    const hanging = await timesOf(known.slice(80, 140));
+    const otp = { perTenant: rate, perPrefix: rate };
+    const hung = await PostOffice.open(fresh, { delivery: [channel], otp });
+    // Beside it one that has nothing to send, asked in turn, so that whatever else this machine does slows both.
+    const quiet = await PostOffice.open(fresh, { otp });
+    const recipients = Array.from({ length: 120 }, (_, i) => number("712", i));
+    for (const phone of recipients) await hung.node.addPerson({ phones: [phone] });
+    async function ask(office: PostOffice, recipient: string): Promise<number> {
+      const start = performance.now();
+      const { status } = await office.node.api.call(routes.otpRequest, { body: { recipient } });
+      expect(status).toBe(200);
+      return performance.now() - start;
+    }
+    const times: { hung: number[]; quiet: number[] } = { hung: [], quiet: [] };
+    for (const recipient of recipients) {
+      times.hung.push(await ask(hung, recipient));
+      times.quiet.push(await ask(quiet, recipient));
+    }
     expect(gateway.waiting).toBe(10);
-    const [before, during] = [percentile(usual, 0.95), percentile(hanging, 0.95)];
-    // A few milliseconds are noise on a busy machine.
-    const told = `p95 of otp/request: ${before} ms, with a hung gateway ${during} ms`;
-    expect(during, told).toBeLessThan(Math.max(2 * before, before + 10));
+    // The first requests warm both up and fill the gateway.
+    const [during, usual] = [percentile(times.hung.slice(20), 0.95), percentile(times.quiet.slice(20), 0.95)];
+    const told = `p95 of otp/request: ${usual.toFixed(1)} ms, with a hung gateway ${during.toFixed(1)} ms`;
+    expect(during, told).toBeLessThan(2 * usual);
   });
 
   test("keeps no other tenant waiting, whatever piles up in front of it", async () => {
