@@ -45,15 +45,19 @@ export function progressLine(cli: CliContext, verb: string, quiet: boolean): Pro
   const start = cli.clock.monotonic();
   let shownAt = isTerminal ? Number.NEGATIVE_INFINITY : start;
   let isShown = false;
+  // What was done before, such as by an earlier run, says nothing of this one's speed.
+  let first: { readonly at: number; readonly share: number } | undefined;
   return {
     show(progress) {
       const now = cli.clock.monotonic();
+      first ??= { at: now, share: progress.share ?? 0 };
       if (quiet || now - shownAt < everyMs) return;
       shownAt = now;
       isShown = true;
       const elapsed = now - start;
       const rate = Math.round(progress.done / Math.max(0.001, elapsed / 1000));
-      const left = progress.share === null ? "" : timeLeft(elapsed, progress.share);
+      const left =
+        progress.share === null ? "" : timeLeft(now - first.at, progress.share - first.share, 1 - progress.share);
       const facts = `${number(progress.done)} ${progress.facts}, ${number(rate)} a second${left}`;
       if (!isTerminal) cli.stderr.write(`${verb} ${facts}\n`);
       else cli.stderr.write(`\r\x1b[K${verb} ${bar(progress.share)}${facts}`);
@@ -70,9 +74,9 @@ function bar(share: number | null): string {
   return `[${"#".repeat(filled)}${"-".repeat(barWidth - filled)}] `;
 }
 
-function timeLeft(elapsed: number, share: number): string {
-  if (elapsed < guessAfterMs || share <= 0) return "";
-  const seconds = Math.round((elapsed * (1 - share)) / share / 1000);
+function timeLeft(elapsed: number, gained: number, missing: number): string {
+  if (elapsed < guessAfterMs || gained <= 0) return "";
+  const seconds = Math.round((elapsed * missing) / gained / 1000);
   const [minutes, rest] = [Math.floor(seconds / 60), seconds % 60];
   return `, ${minutes}:${String(rest).padStart(2, "0")} left`;
 }
