@@ -197,7 +197,7 @@ describe.each(databases)("ID number and date of birth on $name", ({ fresh }) => 
     expect((await verify("SW800", closed)).body.code).toBe("too_many_attempts");
     const headers = { authorization: `Bearer ${worker.body.token}` };
     expect((await verify("SW800", { ...closed, headers })).body.code).not.toBe("too_many_attempts");
-  });
+  }, 120_000);
 
   test("2,000 honest people behind one address, 5 % of them with a typo: at least 99 % get in", async () => {
     const people = 2000;
