@@ -231,6 +231,8 @@ describe.each(databases)("beneficiary import on $name", (database) => {
       [["extra.csv", "--batch", "0"], /--batch must be a whole number from 1 to 5000/],
       [["extra.csv", "--from-line", "x"], /--from-line must be/],
       [["extra.csv", "--resume"], /No interrupted import of this file/],
+      [["extra.csv", "--resume", "--dry-run"], /leave --from-line and --dry-run out/],
+      [["extra.csv", "--rejects", "/none/at/all.csv"], /Nothing can be written in \/none\/at/],
       [["extra.csv", "--tenant", "dmeo"], /There is no tenant "dmeo"\. Did you mean demo\?/],
     ] as const) {
       expect((await programme.line.runHere(["beneficiary", "import", ...args])).stderr).toMatch(sentence);

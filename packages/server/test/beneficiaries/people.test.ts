@@ -1,9 +1,12 @@
 import { statSync } from "node:fs";
 import { type CitizenSession, type Problem, routes } from "@fieldgate/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { systemClock } from "../../src/clock.ts";
 import { keepHouse } from "../../src/flows/housekeeping.ts";
 import { findBeneficiary } from "../../src/store/beneficiaries.ts";
+import { openStore } from "../../src/store/open-store.ts";
 import { MovableClock } from "../kit/clock.ts";
+import { databaseUrl } from "../kit/command-line.ts";
 import { databases } from "../kit/databases.ts";
 import { startNode, type TestNode } from "../kit/node.ts";
 import { TestChannel } from "../kit/test-channel.ts";
@@ -224,6 +227,30 @@ describe.each(databases)("people on the command line, on $name", (database) => {
     ]);
     expect((await here("merge", "M-1", into.id, "--yes")).stderr).toMatch(/one and the same person/);
     expect((await here("merge", "M-1", "D-2", "--yes")).stderr).toMatch(/is disabled/);
+  });
+
+  test("a backup brings everyone back on either database; codes and choices on their way are over", async () => {
+    await node.api.call<Answer>(routes.otpRequest, { body: { recipient: "+254712000003" } });
+    await programme.line.jsonHere(["backup", "people.gz"]);
+    for (const other of databases) {
+      const target = await other.fresh({ empty: true });
+      const env = { FIELDGATE_DATABASE_URL: databaseUrl(target.config) };
+      const restored = await programme.line.runHere(["restore", "people.gz", "--json"], { env });
+      expect(restored.code, restored.stderr).toBe(0);
+      const { rows } = JSON.parse(restored.stdout);
+      expect(rows.otp_challenges).toBeGreaterThan(0);
+      const shown = await programme.line.runHere(
+        ["beneficiary", "show", "--phone", "0712000004", "--reveal", "--json"],
+        { env },
+      );
+      expect(JSON.parse(shown.stdout)).toMatchObject([{ externalId: "M-1", names: { given: "Mary" } }]);
+      const store = await openStore(target.config, systemClock);
+      for (const table of ["otp_challenges", "handles", "outbox"] as const) {
+        expect(await store.db.selectFrom(table).selectAll().execute()).toEqual([]);
+      }
+      await store.close();
+      await target.drop();
+    }
   });
 
   test("retention erases who was disabled long ago, and nobody else", async () => {
