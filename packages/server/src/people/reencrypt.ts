@@ -1,8 +1,7 @@
 import { type SqlBool, sql } from "kysely";
 import { places } from "../store/beneficiaries.ts";
-import { isOneOf } from "../store/bulk.ts";
+import { isOneOf, updateMany } from "../store/bulk.ts";
 import type { Queries } from "../store/store.ts";
-import type { IdentifierKind } from "./beneficiary.ts";
 import { cardNumberPlace } from "./cards.ts";
 import type { TenantCipher } from "./data-keys.ts";
 
@@ -31,28 +30,34 @@ export async function reencryptPeople(tx: Queries, cipher: TenantCipher): Promis
   // Whoever changes one of them waits, and then writes what is newer.
   if (tx.kind === "postgres") query = query.forUpdate();
   const people = await query.execute();
-  for (const person of people) {
-    const open = (column: "sealed_external_id" | "sealed_names" | "sealed_birth") => {
-      const sealed = person[column];
-      return sealed === null ? null : cipher.open(places.beneficiary(person.id, column), sealed);
-    };
-    const seal = (column: "sealed_external_id" | "sealed_birth") => {
-      const text = open(column);
-      return text === null ? null : cipher.seal(places.beneficiary(person.id, column), text);
-    };
-    const externalId = open("sealed_external_id");
-    await tx.db
-      .updateTable("beneficiaries")
-      .set({
-        external_lookup: externalId === null ? null : cipher.index("external_id", externalId),
-        sealed_external_id: seal("sealed_external_id"),
-        sealed_names: cipher.seal(places.beneficiary(person.id, "sealed_names"), open("sealed_names") ?? "{}"),
-        sealed_birth: seal("sealed_birth"),
+  await updateMany(
+    tx,
+    "beneficiaries",
+    {
+      external_lookup: "text",
+      sealed_external_id: "text",
+      sealed_names: "text",
+      sealed_birth: "text",
+      key_version: "bigint",
+    },
+    people.map((person) => {
+      const again = (column: "sealed_external_id" | "sealed_names" | "sealed_birth") => {
+        const sealed = person[column];
+        const place = places.beneficiary(person.id, column);
+        const text = sealed === null ? null : cipher.open(place, sealed);
+        return { text, sealed: text === null ? null : cipher.seal(place, text) };
+      };
+      const externalId = again("sealed_external_id");
+      return {
+        id: person.id,
+        external_lookup: externalId.text === null ? null : cipher.index("external_id", externalId.text),
+        sealed_external_id: externalId.sealed,
+        sealed_names: again("sealed_names").sealed,
+        sealed_birth: again("sealed_birth").sealed,
         key_version: cipher.version,
-      })
-      .where("id", "=", person.id)
-      .execute();
-  }
+      };
+    }),
+  );
   await reencryptIdentifiers(
     tx,
     cipher,
@@ -68,17 +73,16 @@ async function reencryptIdentifiers(tx: Queries, cipher: TenantCipher, people: r
     .select(["id", "kind", "sealed_value"])
     .where(isOneOf(tx, "beneficiary_id", people))
     .execute();
-  for (const { id, kind, sealed_value: sealed } of rows) {
-    const value = cipher.open(places.identifier(id), sealed);
-    await tx.db
-      .updateTable("identifiers")
-      .set({
-        lookup: cipher.index(kind as IdentifierKind, value),
-        sealed_value: cipher.seal(places.identifier(id), value),
-      })
-      .where("id", "=", id)
-      .execute();
-  }
+  await updateMany(
+    tx,
+    "identifiers",
+    { lookup: "text", sealed_value: "text" },
+    rows.map(({ id, kind, sealed_value: sealed }) => {
+      const place = places.identifier(id);
+      const value = cipher.open(place, sealed);
+      return { id, lookup: cipher.index(kind, value), sealed_value: cipher.seal(place, value) };
+    }),
+  );
 }
 
 /** Seals the next cards behind an id anew; `last` is where to go on, null at the end. */

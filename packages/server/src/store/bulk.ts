@@ -38,6 +38,37 @@ function insertText({ kind }: Queries, table: string, columns: readonly string[]
   return text;
 }
 
+/** What the columns of an update hold: JSON carries the values, and PostgreSQL wants to know. */
+export type ColumnKinds = Readonly<Record<string, "text" | "bigint">>;
+
+/**
+ * Gives many rows new values in one statement, each by its `id`; rows are locked no longer than it takes. With
+ * `guard` only rows that still have the `guard` value. Returns how many were changed.
+ */
+export async function updateMany(
+  tx: Queries,
+  table: "beneficiaries" | "identifiers",
+  columns: ColumnKinds,
+  rows: readonly Readonly<Record<string, string | number | null>>[],
+  guard?: { readonly column: string; readonly field: string },
+): Promise<number> {
+  if (rows.length === 0) return 0;
+  const json = JSON.stringify(rows);
+  const field = (name: string) => (tx.kind === "postgres" ? sql.ref(`v.${name}`) : sql`v.value ->> ${sql.lit(name)}`);
+  const sets = Object.keys(columns).map((name) => sql`${sql.ref(name)} = ${field(name)}`);
+  const kinds = { id: "text", ...columns, ...(guard && { [guard.field]: "bigint" }) };
+  const declared = Object.entries(kinds).map(([name, kind]) => sql`${sql.ref(name)} ${sql.raw(kind)}`);
+  const source =
+    tx.kind === "postgres"
+      ? sql`json_to_recordset(${json}::json) as v (${sql.join(declared)})`
+      : sql`json_each(${json}) as v`;
+  const held = guard ? sql`and t.${sql.ref(guard.column)} = ${field(guard.field)}` : sql``;
+  const { numAffectedRows } = await sql`
+    update ${sql.table(table)} as t set ${sql.join(sets)} from ${source}
+    where t.id = ${field("id")} ${held}`.execute(tx.db);
+  return Number(numAffectedRows ?? 0);
+}
+
 /** Whether a column has one of many values, which are one parameter however many they are. */
 export function isOneOf({ kind }: Queries, column: string, values: readonly string[]): RawBuilder<SqlBool> {
   return kind === "postgres"

@@ -1,7 +1,7 @@
 import type { Selectable } from "kysely";
 import { recordEvent } from "../../journal/record.ts";
 import { findHolders } from "../../store/beneficiary-lists.ts";
-import { insertMany, isOneOf } from "../../store/bulk.ts";
+import { type ColumnKinds, insertMany, isOneOf, updateMany } from "../../store/bulk.ts";
 import type { BeneficiaryTable, IdentifierTable } from "../../store/schema.ts";
 import { endSessions } from "../../store/sessions.ts";
 import type { Queries, Store } from "../../store/store.ts";
@@ -158,24 +158,25 @@ async function demandSameGround(
 
 async function writeChanges(tx: Queries, { changes }: SealedPlan, now: number): Promise<void> {
   if (changes.length === 0) return;
-  for (const { row, active, disabledAt } of changes) {
-    const { id, tenant_id, version, ...columns } = row;
-    const changed = await tx.db
-      .updateTable("beneficiaries")
-      .set({ ...columns, version, updated_at: now, disabled_at: active ? null : (disabledAt ?? now) })
-      .where("id", "=", id)
-      .where("tenant_id", "=", tenant_id)
-      .where("version", "=", version - 1)
-      .returning("id")
-      .executeTakeFirst();
-    if (!changed) throw new Outdated();
-  }
-  const ids = changes.map(({ row }) => row.id);
+  const rows = changes.map(({ row, active, disabledAt }) => ({
+    ...row,
+    updated_at: now,
+    disabled_at: active ? null : (disabledAt ?? now),
+    before: row.version - 1,
+  }));
+  const changed = await updateMany(tx, "beneficiaries", changedColumns, rows, { column: "version", field: "before" });
+  if (changed !== rows.length) throw new Outdated();
+  const ids = rows.map(({ id }) => id);
   await tx.db
     .deleteFrom("identifiers")
     .where(isOneOf(tx, "beneficiary_id", ids))
     .execute();
 }
+
+const changedColumns: ColumnKinds = {
+  ...{ external_lookup: "text", sealed_external_id: "text", sealed_names: "text", sealed_birth: "text" },
+  ...{ language: "text", key_version: "bigint", version: "bigint", updated_at: "bigint", disabled_at: "bigint" },
+};
 
 /** One event for all that were added, one for all that were changed, with their ids; ways in closed or opened one by one. */
 async function journal(tx: Queries, { tenantId, importId }: BatchContext, plan: BatchPlan): Promise<void> {
