@@ -37,7 +37,7 @@ describe.each(databases)("an import on $name", (database) => {
   };
 
   test("killed half-way goes on where it was, without a loss or a double", async () => {
-    const total = 2500;
+    const total = 6000;
     const lines = manyPeople(total);
     // A bad row near the beginning and one near the end: each is in the reject file once.
     lines.splice(100, 0, "bad-1,,,,,,");
@@ -67,10 +67,10 @@ describe.each(databases)("an import on $name", (database) => {
     expect(() => readFileSync(programme.path("people.csv.checkpoint.json"))).toThrow("ENOENT");
     // And the whole once more changes nothing.
     expect(await programme.import(["people.csv"])).toMatchObject({ unchanged: total, added: 0 });
-  });
+  }, 120_000);
 
   test("asked to stop finishes its batch and says how to go on", async () => {
-    programme.write("people.csv", manyPeople(2500));
+    programme.write("people.csv", manyPeople(6000));
     const child = programme.line.spawn(["beneficiary", "import", "people.csv", "--batch", "50"]);
     const ended = outcomeOf(child);
     await expect.poll(count, { timeout: 20_000, interval: 20 }).toBeGreaterThan(300);
@@ -81,9 +81,9 @@ describe.each(databases)("an import on $name", (database) => {
     expect(stderr).toContain(`beneficiary import ${programme.path("people.csv")} --tenant demo --resume`);
     expect(await count()).toBe(line - 1);
     const again = await programme.line.runHere(["beneficiary", "import", "people.csv", "--resume", "--json"]);
-    expect(JSON.parse(again.stdout)).toMatchObject({ rows: 2500, added: 2500, unchanged: 0 });
-    await demandAll(2500);
-  });
+    expect(JSON.parse(again.stdout)).toMatchObject({ rows: 6000, added: 6000, unchanged: 0 });
+    await demandAll(6000);
+  }, 120_000);
 });
 
 describe.each(databases)("an import beside a running service on $name", (database) => {
