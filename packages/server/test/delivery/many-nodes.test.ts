@@ -19,8 +19,8 @@ describe.each(postgres)("three nodes beside each other on $name", ({ fresh }) =>
     const office = await PostOffice.open(fresh, { delivery: [channel], otp });
     const others = await Promise.all([office.another(), office.another()]);
     const phones = Array.from({ length: count }, (_, i) => `+2547120${String(i).padStart(5, "0")}`);
-    for (let from = 0; from < count; from += 50) {
-      await Promise.all(phones.slice(from, from + 50).map((phone) => office.ask(phone)));
+    for (let from = 0; from < count; from += 20) {
+      await Promise.all(phones.slice(from, from + 20).map((phone) => office.ask(phone)));
     }
     const rows = await office.until("sent");
     expect(rows).toHaveLength(count);
