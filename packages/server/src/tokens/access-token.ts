@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { AccessTokenClaims } from "@fieldgate/contract";
-import { type JWTPayload, errors as joseErrors, jwtVerify, SignJWT } from "jose";
+import { type JWTPayload, errors as joseErrors, jwtVerify } from "jose";
 import type { Clock } from "../clock.ts";
 import { Fault } from "../fault.ts";
+import { signEs256 } from "./es256.ts";
 import type { Keyring } from "./keyring.ts";
 
 /** The header `typ` of our access tokens (RFC 9068): no other token of ours has it. */
@@ -41,7 +42,8 @@ export function createAccessTokens(keyring: Keyring, clock: Clock, settings: Acc
         exp: issuedAt + lifeSeconds,
         jti: randomUUID(),
       } satisfies AccessTokenClaims;
-      return new SignJWT(claims).setProtectedHeader({ alg, typ, kid }).sign(privateKey);
+      const signed = `${encode(JSON.stringify({ alg, typ, kid }))}.${encode(JSON.stringify(claims))}`;
+      return `${signed}.${signEs256(privateKey, signed).toString("base64url")}`;
     },
 
     async verify(token) {

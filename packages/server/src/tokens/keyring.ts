@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, type JsonWebKey, type webcrypto } from "node:crypto";
+import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject, type webcrypto } from "node:crypto";
 import type { JsonWebKeySet } from "@fieldgate/contract";
 import type { JWK } from "jose";
 import type { Clock } from "../clock.ts";
@@ -8,7 +8,7 @@ import { type KeyPurpose, type KeyRecord, keysTopic, listKeys } from "./keys.ts"
 
 export interface SigningKey {
   readonly kid: string;
-  readonly privateKey: webcrypto.CryptoKey;
+  readonly privateKey: KeyObject;
 }
 
 export interface MacKey {
@@ -36,7 +36,7 @@ export interface Keyring {
 
 interface Loaded {
   readonly records: readonly KeyRecord[];
-  readonly signers: ReadonlyMap<string, webcrypto.CryptoKey>;
+  readonly signers: ReadonlyMap<string, KeyObject>;
   readonly verifiers: ReadonlyMap<string, webcrypto.CryptoKey>;
   readonly macs: ReadonlyMap<string, MacKey>;
   readonly jwks: JsonWebKeySet;
@@ -124,7 +124,7 @@ async function load(store: Store, vault: KeyVault, clock: Clock, before?: Loaded
     ? await store.db.selectFrom("keys").select(["id", "purpose", "sealed"]).where("id", "in", unknown).execute()
     : [];
 
-  const signers = new Map<string, webcrypto.CryptoKey>();
+  const signers = new Map<string, KeyObject>();
   const verifiers = new Map<string, webcrypto.CryptoKey>();
   const macs = new Map<string, MacKey>();
   const opened = new Map(rows.map((row) => [row.id, vault.open(row.id, row.purpose, row.sealed)]));
@@ -141,8 +141,7 @@ async function load(store: Store, vault: KeyVault, clock: Clock, before?: Loaded
   return { records, signers, verifiers, macs, jwks: publish(records) };
 }
 
-const importSigner = (pkcs8: Uint8Array) =>
-  createPrivateKey({ key: Buffer.from(pkcs8), format: "der", type: "pkcs8" }).toCryptoKey(ecdsa, false, ["sign"]);
+const importSigner = (pkcs8: Uint8Array) => createPrivateKey({ key: Buffer.from(pkcs8), format: "der", type: "pkcs8" });
 
 const importVerifier = (jwk: JWK) =>
   createPublicKey({ key: jwk as JsonWebKey, format: "jwk" }).toCryptoKey(ecdsa, false, ["verify"]);
