@@ -120,6 +120,11 @@ export const errors = {
     title: "Tenant not found",
     detail: "No tenant has this id.",
   },
+  session_not_found: {
+    status: 404,
+    title: "Session not found",
+    detail: "You have no session with this id. Read the list again.",
+  },
   method_not_allowed: {
     status: 405,
     title: "Method not allowed",

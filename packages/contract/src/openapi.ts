@@ -13,7 +13,7 @@ import type { Route } from "./route.ts";
 import { errorsOf, routes } from "./routes.ts";
 import type { Component } from "./schema.ts";
 import { Health, JsonWebKeySet } from "./service.ts";
-import { LoginRequest, LogoutRequest, RefreshRequest, Session } from "./session.ts";
+import { LoginRequest, LogoutRequest, OwnSession, OwnSessions, RefreshRequest, Session } from "./session.ts";
 import { AdapterConfig, AuthConfig } from "./tenant.ts";
 import { AccessTokenClaims, CheckTokenRequest, TokenVerdict } from "./token.ts";
 import { CurrentUser } from "./user.ts";
@@ -26,6 +26,8 @@ export const components: readonly Component[] = [
   RefreshRequest,
   LogoutRequest,
   Session,
+  OwnSession,
+  OwnSessions,
   OtpRequest,
   OtpSent,
   OtpVerifyRequest,

@@ -1,7 +1,7 @@
 import type { ErrorCode } from "./errors.ts";
 import type { Component } from "./schema.ts";
 
-export type Method = "GET" | "POST";
+export type Method = "GET" | "POST" | "DELETE";
 
 /** A request header that means something to a route. */
 export interface HeaderEntry {

@@ -2,7 +2,7 @@ import { CitizenSession, IdVerifyRequest, OtpRequest, OtpSent, OtpVerifyRequest,
 import { bodyErrors, commonErrors, type ErrorCode } from "./errors.ts";
 import { defineRoute, type Route } from "./route.ts";
 import { Health, JsonWebKeySet } from "./service.ts";
-import { LoginRequest, LogoutRequest, RefreshRequest, Session } from "./session.ts";
+import { LoginRequest, LogoutRequest, OwnSessions, RefreshRequest, Session } from "./session.ts";
 import { AuthConfig } from "./tenant.ts";
 import { CheckTokenRequest, TokenVerdict } from "./token.ts";
 import { CurrentUser } from "./user.ts";
@@ -82,6 +82,27 @@ export const routes = {
     bodyOptional: true,
     response: { 204: null },
     errors: ["tenant_conflict", "invalid_token"],
+  }),
+  ownSessions: defineRoute({
+    method: "GET",
+    path: "/api/users/me/sessions",
+    summary: "Where the current user is signed in",
+    description: "A token of low assurance sees and ends only sessions of low assurance.",
+    tag: "users",
+    bearer: "required",
+    response: { 200: OwnSessions },
+    errors: ["invalid_token", "session_revoked"],
+  }),
+  endOwnSession: defineRoute({
+    method: "DELETE",
+    path: "/api/users/me/sessions/:sessionId",
+    summary: "End one of the current user's sessions",
+    description: "Ending an ended session is a 204 too.",
+    tag: "users",
+    bearer: "required",
+    params: { sessionId: "The id of the session, from the list." },
+    response: { 204: null },
+    errors: ["invalid_token", "session_revoked", "session_not_found"],
   }),
   otpRequest: defineRoute({
     method: "POST",

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { component, strictObject } from "./schema.ts";
+import { component, ref, strictObject } from "./schema.ts";
 import { TenantId } from "./tenant.ts";
 
 export const LoginRequest = component(
@@ -53,3 +53,25 @@ export const Session = component(
   }),
 );
 export type Session = Static<typeof Session>;
+
+const Instant = Type.String({ description: "ISO 8601, UTC." });
+
+export const OwnSession = component(
+  "OwnSession",
+  strictObject({
+    id: Type.String(),
+    current: Type.Boolean({ description: "The session of the token that asks." }),
+    provider: Type.String({ description: "The way the person signed in." }),
+    assisted: Type.Boolean({ description: "A worker helped to sign in, and holds the token." }),
+    createdAt: Instant,
+    usedAt: Type.String({ description: "ISO 8601, UTC: when it was begun or last renewed." }),
+    expiresAt: Instant,
+  }),
+);
+export type OwnSession = Static<typeof OwnSession>;
+
+export const OwnSessions = component(
+  "OwnSessions",
+  strictObject({ sessions: Type.Array(ref(OwnSession)) }, { description: "The newest first." }),
+);
+export type OwnSessions = Static<typeof OwnSessions>;

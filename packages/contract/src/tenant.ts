@@ -28,6 +28,9 @@ export const AuthConfig = component(
       tenantId: TenantId,
       name: Type.String({ description: "The tenant's name, for people." }),
       defaultCountry: Type.Optional(Type.String({ description: "ISO 3166-1 alpha-2." })),
+      birthYearAlone: Type.Optional(
+        Type.Boolean({ description: "With the id adapter: whether a year alone is accepted as date of birth." }),
+      ),
       adapters: Type.Array(ref(AdapterConfig)),
     },
     { description: "What a client needs to know before anyone signs in. Nothing in it is secret." },

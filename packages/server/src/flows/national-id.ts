@@ -37,7 +37,7 @@ export async function signInWithNationalId(
 ): Promise<CitizenSession> {
   const home = await citizenTenant(services, caller.tenantId);
   const number = demandNumber(home, claim.idNumber);
-  const said = demandDate(claim.dateOfBirth, services.clock.now());
+  const said = demandDate(home, claim.dateOfBirth, services.clock.now());
   const limits = limitsOf(services, home, caller, claim, number);
   await demandOpenNetwork(services, limits.network);
 
@@ -91,8 +91,12 @@ function demandNumber(home: CitizenTenant, text: string): string {
   throw new Fault("invalid_request", { field: "idNumber", message: `idNumber ${problem}. Check it and try again.` });
 }
 
-function demandDate(text: string, now: number): BirthDate {
+function demandDate(home: CitizenTenant, text: string, now: number): BirthDate {
   const date = parseBirthDate(text);
+  const isWhole = date !== null && precisionOf(date) === "day";
+  if (!isWhole && home.tenant?.settings.nationalId?.birthYearAlone === false) {
+    throw new Fault("invalid_request", { field: "dateOfBirth", message: "dateOfBirth needs year, month and day." });
+  }
   if (date && Date.UTC(date.year, (date.month ?? 1) - 1, date.day ?? 1) <= now) return date;
   throw new Fault("invalid_request", { field: "dateOfBirth", message: "dateOfBirth is not a date in the past." });
 }

@@ -12,7 +12,7 @@ const none: readonly string[] = [];
 const exposed = "Date, DPoP-Nonce, Retry-After, WWW-Authenticate";
 const granted = [
   "Access-Control-Allow-Methods",
-  "GET, POST",
+  "GET, POST, DELETE",
   "Access-Control-Allow-Headers",
   "Authorization, DPoP, X-Tenant-Id, X-Device-Token, Content-Type",
   "Access-Control-Max-Age",

@@ -4,7 +4,7 @@ import { Fault } from "../fault.ts";
 import type { GateResponse } from "./messages.ts";
 import { sendFault } from "./problem.ts";
 
-const methods = ["GET", "HEAD", "POST"] as const;
+const methods = ["GET", "HEAD", "POST", "DELETE"] as const;
 
 /** What the router answers when it finds no route. It reads no body for that. */
 export function createRouterFallbacks(app: () => FastifyInstance) {

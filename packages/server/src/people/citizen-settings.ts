@@ -100,9 +100,16 @@ export function parseNationalId(input: unknown): NationalIdSettings {
       if (!isPattern(value)) throw refuse(field, `${field} must be a regular expression of at most 200 characters.`);
       continue;
     }
+    if (key === "birthYearAlone") {
+      if (typeof value !== "boolean") throw refuse(field, `${field} must be true or false.`);
+      continue;
+    }
     const choices = nationalIdChoices[key];
     if (!choices)
-      throw refuse(field, `${field} is not known: it has pattern, ${Object.keys(nationalIdChoices).join(", ")}.`);
+      throw refuse(
+        field,
+        `${field} is not known: it has pattern, birthYearAlone, ${Object.keys(nationalIdChoices).join(", ")}.`,
+      );
     if (!choices.some((choice) => choice === value)) throw refuse(field, `${field} must be ${choices.join(" or ")}.`);
   }
   return input as NationalIdSettings;

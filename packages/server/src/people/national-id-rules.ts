@@ -4,6 +4,8 @@ import { passesLuhn, passesVerhoeff } from "./check-digit.ts";
 export interface NationalIdSettings {
   /** `always`: every sign-in with an ID number needs a code as well. */
   readonly secondStep?: "when_needed" | "always";
+  /** Whether a year or a month alone may be given as date of birth; yes where nothing is said. */
+  readonly birthYearAlone?: boolean;
   readonly checksum?: "verhoeff" | "luhn";
   /** What a canonical number (upper case, no separators) looks like. */
   readonly pattern?: string;

@@ -8,11 +8,13 @@ export function registerTenantRoutes(app: FastifyInstance, { tenants }: Services
   registerRoute(app, routes.authConfig, async (context) => {
     const tenant = await tenants.find(context.params.tenantId);
     if (!tenant || tenant.disabledAt !== null) throw new Fault("tenant_not_found");
-    const { defaultCountry, adapters } = tenant.settings;
+    const { defaultCountry, adapters, nationalId } = tenant.settings;
+    const takesIds = adapters.some(({ type }) => type === "id");
     return {
       tenantId: tenant.id,
       name: tenant.name,
       ...(defaultCountry !== undefined && { defaultCountry }),
+      ...(takesIds && { birthYearAlone: nationalId?.birthYearAlone ?? true }),
       adapters: [...adapters],
     };
   });

@@ -3,6 +3,7 @@ import type { FastifyInstance } from "fastify";
 import { Fault } from "../fault.ts";
 import { currentUser } from "../flows/current-user.ts";
 import { logout } from "../flows/logout.ts";
+import { endOwnSession, ownSessions } from "../flows/own-sessions.ts";
 import { signInWithPassword } from "../flows/password.ts";
 import { demandProofOfRequest, proofOfRequest } from "../flows/proof-of-request.ts";
 import { refreshSession } from "../flows/refresh.ts";
@@ -49,6 +50,16 @@ export function registerUserRoutes(app: FastifyInstance, services: Services): vo
   registerRoute(app, routes.me, async (context) =>
     currentUser(services, await tokenCheck.verify(demandToken(context.bearer))),
   );
+
+  registerRoute(app, routes.ownSessions, async (context) =>
+    ownSessions(services, await tokenCheck.verify(demandToken(context.bearer))),
+  );
+
+  registerRoute(app, routes.endOwnSession, async (context) => {
+    const verified = await tokenCheck.verify(demandToken(context.bearer));
+    await endOwnSession(services, verified, context.params.sessionId);
+    return undefined;
+  });
 
   registerRoute(app, routes.logout, async (context) => {
     const { refreshToken, refreshTokenHash, tenantId: body } = context.body;

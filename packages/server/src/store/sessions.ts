@@ -35,6 +35,7 @@ export type EndReason =
   | "logout"
   | "reuse"
   | "ended_by_admin"
+  | "ended_by_owner"
   | "user_disabled"
   | "tenant_disabled"
   | "password_changed"

@@ -14,7 +14,7 @@ test("a listed origin is granted what clients need, and no credentials", async (
   const answer = await rawExchange(server.port, preflight(portal));
   expect(answer.status).toBe(204);
   expect(answer.headers.get("access-control-allow-origin")).toBe(portal);
-  expect(answer.headers.get("access-control-allow-methods")).toBe("GET, POST");
+  expect(answer.headers.get("access-control-allow-methods")).toBe("GET, POST, DELETE");
   expect(answer.headers.get("access-control-allow-headers")).toBe(
     "Authorization, DPoP, X-Tenant-Id, X-Device-Token, Content-Type",
   );

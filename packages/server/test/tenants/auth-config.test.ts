@@ -45,6 +45,22 @@ describe.each(databases)("TEN1: what a stranger learns of a tenant, on $name", (
     expect(turned.body?.tenantId).toBe("bare");
   });
 
+  test("where ID numbers open the door, whether a year alone is accepted as date of birth, and it is so", async () => {
+    const byId = { type: "id", fields: { serverUrl: "https://id.example.org" } };
+    await node.addTenant("lenient", { adapters: [byId] });
+    await node.addTenant("strict", { adapters: [byId], nationalId: { birthYearAlone: false } });
+    const answers: unknown[] = [];
+    for (const tenantId of ["lenient", "strict"]) {
+      const body = { idNumber: "1", dateOfBirth: "1950", tenantId };
+      const { status, body: problem } = await node.api.call(routes.idVerify, { body });
+      answers.push([(await get(tenantId)).body?.birthYearAlone, status, problem.field]);
+    }
+    expect(answers).toEqual([
+      [true, 401, undefined],
+      [false, 400, "dateOfBirth"],
+    ]);
+  });
+
   test("unknown, disabled and hostile ids are all the same 404", async () => {
     const told = new Set<string>();
     const ids = [
