@@ -6,6 +6,8 @@ import type { DatabaseKind } from "./store.ts";
 export interface Backend {
   readonly kind: DatabaseKind;
   readonly db: Kysely<Database>;
+  /** The same connections, for transactions whose commits need not wait for the disk: see `Flush`. */
+  readonly unhurriedDb: Kysely<Database>;
   /** The database's clock in milliseconds, `offset` ahead. */
   now(offset: number): RawBuilder<number>;
   /** Whether a transaction failed only because of others that ran beside it, so that running it again makes sense. */

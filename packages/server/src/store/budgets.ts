@@ -35,12 +35,15 @@ class Refused extends Error {
 /** One order for everyone: two transactions that share two budgets must not wait for each other. */
 const inOrder = (budgets: readonly Budget[]) => [...budgets].sort((a, b) => (a.key < b.key ? -1 : 1));
 
-/** Reserves an attempt in every budget, or in none. */
+/**
+ * Reserves an attempt in every budget, or in none. It need not be on the disk yet: nobody hears how the attempt ended
+ * before that is, and the reservation with it.
+ */
 export async function reserveAttempt(store: Store, budgets: readonly Budget[]): Promise<Reservation> {
   try {
     await store.transaction(async (tx) => {
       for (const budget of inOrder(budgets)) if (!(await reserve(tx, budget))) throw new Refused(budget);
-    });
+    }, "later");
     return { granted: true };
   } catch (error) {
     if (!(error instanceof Refused)) throw error;

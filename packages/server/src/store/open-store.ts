@@ -34,7 +34,8 @@ export async function openStore(database: DatabaseConfig, clock: Clock): Promise
     get now() {
       return backend.now(clock.offset);
     },
-    transaction: (work) => runTransaction(backend, (db) => work(queriesOn(db))),
+    transaction: (work, flush = "first") =>
+      runTransaction(backend, flush === "first" ? backend.db : backend.unhurriedDb, (db) => work(queriesOn(db))),
     snapshot: (work) => backend.snapshot((db) => work(queriesOn(db))),
     migrate: () => migrate(backend),
     ping: () => ping(backend),
@@ -46,10 +47,14 @@ export async function openStore(database: DatabaseConfig, clock: Clock): Promise
   };
 }
 
-async function runTransaction<T>(backend: Backend, work: (db: Kysely<Database>) => Promise<T>): Promise<T> {
+async function runTransaction<T>(
+  backend: Backend,
+  db: Kysely<Database>,
+  work: (tx: Kysely<Database>) => Promise<T>,
+): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await backend.db.transaction().execute(work);
+      return await db.transaction().execute(work);
     } catch (error) {
       if (!backend.isCollision(error)) throw error;
       if (attempt === attempts) {

@@ -11,12 +11,19 @@ export interface Queries {
   readonly kind: DatabaseKind;
 }
 
+/**
+ * When a commit is on the disk: before it is answered, or `later`, with the next one that waits. What is written later
+ * survives the end of the process, and may be lost with the machine: it is for facts that mean nothing until another
+ * commit, which does wait, follows them.
+ */
+export type Flush = "first" | "later";
+
 export interface Store extends Queries {
   /**
    * Runs `work` in one transaction, and once more from its beginning when others were in its way. Inside it use only
    * the handle it is given and await nothing else: on SQLite the whole process shares one connection.
    */
-  transaction<T>(work: (tx: Queries) => Promise<T>): Promise<T>;
+  transaction<T>(work: (tx: Queries) => Promise<T>, flush?: Flush): Promise<T>;
   /**
    * Runs `work` on one unchanging state of the whole database, on a connection of its own: others go on writing, and
    * it may take as long as it needs. It can only read.

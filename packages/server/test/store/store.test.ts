@@ -46,6 +46,28 @@ describe.each(databases)("a store on $name", ({ name: kind, fresh }) => {
       expect(await facts(store)).toEqual(["b"]);
     });
 
+    test("wait for the disk, save where they are told not to, and only then", async () => {
+      const { store, another } = await freshStore(fresh);
+      const syncOf = async (q: Queries) => {
+        const { rows } = await sql<Record<string, unknown>>`${sql.raw(
+          q.kind === "sqlite" ? "pragma synchronous" : "show synchronous_commit",
+        )}`.execute(q.db);
+        return Object.values(rows[0] ?? {})[0];
+      };
+      const [waits, waitsNot] = kind === "sqlite" ? [2, 1] : ["on", "off"];
+      const later = store.transaction(async (tx) => {
+        await putFact(tx, "a", "1");
+        return syncOf(tx);
+      }, "later");
+      expect(await later).toBe(waitsNot);
+      expect(await facts(await another())).toEqual(["a"]);
+      expect(await store.transaction(syncOf)).toBe(waits);
+
+      const failing = store.transaction(() => Promise.reject(new Error("halfway")), "later");
+      await expect(failing).rejects.toThrow("halfway");
+      expect(await syncOf(store)).toBe(waits);
+    });
+
     test("are not seen by others before they commit", async () => {
       const { store, another } = await freshStore(fresh);
       const other = await another();

@@ -7,7 +7,7 @@ import {
   type TransactionSettings,
 } from "kysely";
 import type pg from "pg";
-import { StoreUnavailable } from "../store.ts";
+import { type Flush, StoreUnavailable } from "../store.ts";
 import {
   ConnectionLost,
   isCollision,
@@ -61,9 +61,10 @@ export class PostgresConnection implements DatabaseConnection {
     throw new Error("The store does not stream: read long results page by page.");
   }
 
-  async begin(settings: TransactionSettings): Promise<void> {
+  async begin(settings: TransactionSettings, flush: Flush): Promise<void> {
     const level = settings.isolationLevel === undefined ? "" : ` isolation level ${settings.isolationLevel}`;
-    const begin = `begin${level}${settings.accessMode === "read only" ? " read only" : ""}`;
+    const hurry = flush === "later" ? "; set local synchronous_commit = off" : "";
+    const begin = `begin${level}${settings.accessMode === "read only" ? " read only" : ""}${hurry}`;
     try {
       await this.#send(begin, []);
     } catch (error) {

@@ -1,14 +1,18 @@
 import type { Driver, TransactionSettings } from "kysely";
 import type pg from "pg";
+import type { Flush } from "../store.ts";
 import { PostgresConnection } from "./connection.ts";
-import { StatementNames } from "./statement-names.ts";
+import type { StatementNames } from "./statement-names.ts";
 
 export class PostgresDriver implements Driver {
   readonly #pool: pg.Pool;
-  readonly #names = new StatementNames();
+  readonly #names: StatementNames;
+  readonly #flush: Flush;
 
-  constructor(pool: pg.Pool) {
+  constructor(pool: pg.Pool, names: StatementNames, flush: Flush) {
     this.#pool = pool;
+    this.#names = names;
+    this.#flush = flush;
   }
 
   async init(): Promise<void> {}
@@ -18,7 +22,7 @@ export class PostgresDriver implements Driver {
   }
 
   async beginTransaction(connection: PostgresConnection, settings: TransactionSettings): Promise<void> {
-    await connection.begin(settings);
+    await connection.begin(settings, this.#flush);
   }
 
   async commitTransaction(connection: PostgresConnection): Promise<void> {

@@ -5,6 +5,7 @@ import { postgresDialect } from "./dialect.ts";
 import { isCollision } from "./errors.ts";
 import { listenForHints } from "./hints.ts";
 import { connectionOptions, openPool } from "./pool.ts";
+import { StatementNames } from "./statement-names.ts";
 
 /** Any number that no other program on the same database is likely to lock. */
 const migrationLock = 4_611_737_921;
@@ -18,10 +19,12 @@ function now(offset: number): RawBuilder<number> {
 
 export function openPostgres(url: string, poolSize: number): Backend {
   const pool = openPool(url, poolSize, "everyday");
+  const names = new StatementNames();
   const hints = listenForHints(connectionOptions(url));
   return {
     kind: "postgres",
-    db: new Kysely<Database>({ dialect: postgresDialect(pool) }),
+    db: new Kysely<Database>({ dialect: postgresDialect(pool, names) }),
+    unhurriedDb: new Kysely<Database>({ dialect: postgresDialect(pool, names, "later") }),
     now,
     isCollision,
     exclusively: (work) =>
@@ -50,7 +53,7 @@ export function openPostgres(url: string, poolSize: number): Backend {
 async function onOwnConnection<Tables, T>(url: string, work: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
   const pool = openPool(url, 1, "unhurried");
   try {
-    return await work(new Kysely<Tables>({ dialect: postgresDialect(pool) }));
+    return await work(new Kysely<Tables>({ dialect: postgresDialect(pool, new StatementNames()) }));
   } finally {
     await pool.end();
   }

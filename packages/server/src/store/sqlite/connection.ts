@@ -7,10 +7,10 @@ import {
   type QueryResult,
   type TransactionSettings,
 } from "kysely";
-import { StoreUnavailable } from "../store.ts";
+import { type Flush, StoreUnavailable } from "../store.ts";
 import { isBusy, translateError } from "./errors.ts";
-import type { Mutex } from "./mutex.ts";
-import type { Statements } from "./statements.ts";
+import { Mutex } from "./mutex.ts";
+import { Statements } from "./statements.ts";
 
 /** What the process has once, and each user of the connection in turn. */
 export interface SharedConnection {
@@ -19,7 +19,17 @@ export interface SharedConnection {
   readonly turn: Mutex;
   /** Milliseconds to wait for the turn, and for another process that writes. */
   readonly patience: number;
+  /** What the file's `synchronous` is set to: whoever begins something sets it as they need it. */
+  flush: Flush;
 }
+
+export const shareConnection = (db: DatabaseSync, patience: number): SharedConnection => ({
+  db,
+  statements: new Statements(db),
+  turn: new Mutex(),
+  patience,
+  flush: "first",
+});
 
 /**
  * One turn at the connection. After an error inside a transaction nothing but a rollback is possible, as on
@@ -27,11 +37,13 @@ export interface SharedConnection {
  */
 export class SqliteConnection implements DatabaseConnection {
   readonly #shared: SharedConnection;
+  readonly #flush: Flush;
   #hasTurn = false;
   #transaction: "none" | "open" | "failed" = "none";
 
-  constructor(shared: SharedConnection) {
+  constructor(shared: SharedConnection, flush: Flush) {
     this.#shared = shared;
+    this.#flush = flush;
   }
 
   async takeTurn(): Promise<void> {
@@ -113,6 +125,7 @@ export class SqliteConnection implements DatabaseConnection {
       try {
         // A rollback that failed left its transaction behind.
         if (this.#shared.db.isTransaction) this.#shared.db.exec("rollback");
+        this.#setFlush();
         return work();
       } catch (error) {
         if (!isBusy(error) || performance.now() - start > this.#shared.patience) throw translateError(error);
@@ -121,6 +134,12 @@ export class SqliteConnection implements DatabaseConnection {
       await sleep(pause * (0.5 + Math.random()));
       await this.takeTurn();
     }
+  }
+
+  #setFlush(): void {
+    if (this.#shared.flush === this.#flush) return;
+    this.#shared.db.exec(`pragma synchronous = ${this.#flush === "first" ? "full" : "normal"}`);
+    this.#shared.flush = this.#flush;
   }
 
   #assertAlive(): void {

@@ -1,5 +1,6 @@
-import type { DatabaseSync } from "node:sqlite";
 import { type Dialect, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
+import type { Flush } from "../store.ts";
+import type { SharedConnection } from "./connection.ts";
 import { SqliteDriver } from "./driver.ts";
 
 /** Says that connections may be asked for at the same time: our driver has its own queue, with a limit to the wait. */
@@ -10,9 +11,9 @@ class QueueingSqliteAdapter extends SqliteAdapter {
 }
 
 /** Kysely over `node:sqlite`. */
-export function sqliteDialect(db: DatabaseSync, options: { readonly patience: number }): Dialect {
+export function sqliteDialect(shared: SharedConnection, flush: Flush = "first"): Dialect {
   return {
-    createDriver: () => new SqliteDriver(db, options),
+    createDriver: () => new SqliteDriver(shared, flush),
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createAdapter: () => new QueueingSqliteAdapter(),
     createIntrospector: (kysely) => new SqliteIntrospector(kysely),

@@ -1,20 +1,20 @@
-import type { DatabaseSync } from "node:sqlite";
 import type { Driver, TransactionSettings } from "kysely";
+import type { Flush } from "../store.ts";
 import { type SharedConnection, SqliteConnection } from "./connection.ts";
-import { Mutex } from "./mutex.ts";
-import { Statements } from "./statements.ts";
 
 export class SqliteDriver implements Driver {
   readonly #shared: SharedConnection;
+  readonly #flush: Flush;
 
-  constructor(db: DatabaseSync, options: { readonly patience: number }) {
-    this.#shared = { db, statements: new Statements(db), turn: new Mutex(), patience: options.patience };
+  constructor(shared: SharedConnection, flush: Flush) {
+    this.#shared = shared;
+    this.#flush = flush;
   }
 
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<SqliteConnection> {
-    const connection = new SqliteConnection(this.#shared);
+    const connection = new SqliteConnection(this.#shared, this.#flush);
     await connection.takeTurn();
     return connection;
   }

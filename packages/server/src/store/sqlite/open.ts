@@ -1,6 +1,7 @@
 import { Kysely, type RawBuilder, sql } from "kysely";
 import type { Backend } from "../backend.ts";
 import type { Database } from "../schema.ts";
+import { shareConnection } from "./connection.ts";
 import { sqliteDialect } from "./dialect.ts";
 import { watchDataVersion } from "./hints.ts";
 import { openFile } from "./open-file.ts";
@@ -13,11 +14,13 @@ function now(offset: number): RawBuilder<number> {
 
 export function openSqlite(file: string): Backend {
   const handle = openFile(file);
-  const db = new Kysely<Database>({ dialect: sqliteDialect(handle, { patience: 5000 }) });
+  const shared = shareConnection(handle, 5000);
+  const db = new Kysely<Database>({ dialect: sqliteDialect(shared) });
   const hints = watchDataVersion(handle);
   return {
     kind: "sqlite",
     db,
+    unhurriedDb: new Kysely<Database>({ dialect: sqliteDialect(shared, "later") }),
     now,
     // `begin immediate` lets one writer in at a time.
     isCollision: () => false,
@@ -40,7 +43,7 @@ export function openSqlite(file: string): Backend {
 async function onOwnConnection<Tables, T>(file: string, work: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
   const handle = openFile(file);
   try {
-    return await work(new Kysely<Tables>({ dialect: sqliteDialect(handle, { patience: 60_000 }) }));
+    return await work(new Kysely<Tables>({ dialect: sqliteDialect(shareConnection(handle, 60_000)) }));
   } finally {
     handle.close();
   }
