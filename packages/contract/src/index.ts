@@ -7,6 +7,7 @@ export * from "./routes.ts";
 export * from "./schema.ts";
 export * from "./service.ts";
 export * from "./session.ts";
+export * from "./sync.ts";
 export * from "./tenant.ts";
 export * from "./token.ts";
 export * from "./user.ts";

@@ -14,6 +14,15 @@ import { errorsOf, routes } from "./routes.ts";
 import type { Component } from "./schema.ts";
 import { Health, JsonWebKeySet } from "./service.ts";
 import { LoginRequest, LogoutRequest, OwnSession, OwnSessions, RefreshRequest, Session } from "./session.ts";
+import {
+  PulledEvent,
+  PushResult,
+  SyncEvent,
+  SyncPullResponse,
+  SyncPushRequest,
+  SyncPushResponse,
+  VaultKey,
+} from "./sync.ts";
 import { AdapterConfig, AuthConfig } from "./tenant.ts";
 import { AccessTokenClaims, CheckTokenRequest, TokenVerdict } from "./token.ts";
 import { CurrentUser } from "./user.ts";
@@ -38,6 +47,13 @@ export const components: readonly Component[] = [
   TokenVerdict,
   AccessTokenClaims,
   CurrentUser,
+  VaultKey,
+  SyncEvent,
+  SyncPushRequest,
+  PushResult,
+  SyncPushResponse,
+  PulledEvent,
+  SyncPullResponse,
   AdapterConfig,
   AuthConfig,
   Health,
@@ -112,6 +128,13 @@ function operation(name: string, route: Route): JsonObject {
       name: key,
       in: "path",
       required: true,
+      description,
+      schema: { type: "string" },
+    })),
+    ...Object.entries(route.query ?? {}).map(([key, description]) => ({
+      name: key,
+      in: "query",
+      required: false,
       description,
       schema: { type: "string" },
     })),

@@ -13,14 +13,20 @@ export interface Route {
   readonly path: string;
   readonly summary: string;
   readonly description?: string;
-  readonly tag: "users" | "citizens" | "tenants" | "service";
+  readonly tag: "users" | "citizens" | "sync" | "tenants" | "service";
   /** `optional`: the token may come another way. */
   readonly bearer?: "required" | "optional";
   readonly headers?: Readonly<Record<string, HeaderEntry>>;
   readonly params?: Readonly<Record<string, string>>;
+  /** What may follow the `?`, each at most once, and what it says. */
+  readonly query?: Readonly<Record<string, string>>;
   readonly body?: Component;
   /** A body may be left out altogether. */
   readonly bodyOptional?: boolean;
+  /** Most bytes of a body, where they are not the 16 KiB of all others. */
+  readonly bodyLimit?: number;
+  /** A list in the body whose items are judged one by one: what is wrong inside of one does not refuse the others. */
+  readonly lenientList?: string;
   /** Accepted input names and the canonical field each stands for. */
   readonly aliases?: Readonly<Record<string, string>>;
   readonly response: Readonly<Record<number, Component | null>>;

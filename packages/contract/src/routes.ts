@@ -3,6 +3,7 @@ import { bodyErrors, commonErrors, type ErrorCode } from "./errors.ts";
 import { defineRoute, type Route } from "./route.ts";
 import { Health, JsonWebKeySet } from "./service.ts";
 import { LoginRequest, LogoutRequest, OwnSessions, RefreshRequest, Session } from "./session.ts";
+import { maxPushBytes, SyncPullResponse, SyncPushRequest, SyncPushResponse, VaultKey } from "./sync.ts";
 import { AuthConfig } from "./tenant.ts";
 import { CheckTokenRequest, TokenVerdict } from "./token.ts";
 import { CurrentUser } from "./user.ts";
@@ -67,6 +68,16 @@ export const routes = {
     tag: "users",
     bearer: "required",
     response: { 200: CurrentUser },
+    errors: ["invalid_token", "session_revoked"],
+  }),
+  vaultKey: defineRoute({
+    method: "GET",
+    path: "/api/users/me/vault-key",
+    summary: "The user's own key for what a device keeps",
+    description: "Made at the first call; the same one for the same user ever after.",
+    tag: "users",
+    bearer: "required",
+    response: { 200: VaultKey },
     errors: ["invalid_token", "session_revoked"],
   }),
   logout: defineRoute({
@@ -178,6 +189,35 @@ export const routes = {
       "too_many_attempts",
       "rate_limited",
     ],
+  }),
+  syncPush: defineRoute({
+    method: "POST",
+    path: "/api/sync/push",
+    summary: "Hand over events",
+    description:
+      "Idempotent by event id, and durable when answered. Each event has its own result: a rejected one does not keep the others out. A citizen's token takes events of the citizen's own entity alone.",
+    tag: "sync",
+    bearer: "required",
+    body: SyncPushRequest,
+    bodyLimit: maxPushBytes,
+    lenientList: "events",
+    response: { 200: SyncPushResponse },
+    errors: ["invalid_token", "session_revoked", "forbidden", "rate_limited"],
+  }),
+  syncPull: defineRoute({
+    method: "GET",
+    path: "/api/sync/pull",
+    summary: "Fetch events",
+    description:
+      "The tenant's events in one order that never changes; a citizen's token gets those of the citizen's own entity. Go on with the cursor until more is false.",
+    tag: "sync",
+    bearer: "required",
+    query: {
+      cursor: "The cursor of the last page; left out or empty, from the beginning.",
+      limit: "Most events of the page, 1 to 1000; 500 where it is left out.",
+    },
+    response: { 200: SyncPullResponse },
+    errors: ["invalid_token", "session_revoked", "forbidden"],
   }),
   authConfig: defineRoute({
     method: "GET",

@@ -27,6 +27,7 @@ import { registerKeyRoutes } from "./routes/keys.ts";
 import { registerOpenApiRoute } from "./routes/openapi.ts";
 import { registerOtpRoutes } from "./routes/otp.ts";
 import { registerQrRoutes } from "./routes/qr.ts";
+import { registerSyncRoutes } from "./routes/sync.ts";
 import { registerTenantRoutes } from "./routes/tenants.ts";
 import { registerUserRoutes } from "./routes/users.ts";
 import type { Services } from "./services.ts";
@@ -140,6 +141,7 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
     registerOtpRoutes(http, services);
     registerIdRoutes(http, services);
     registerQrRoutes(http, services);
+    registerSyncRoutes(http, services);
     registerTenantRoutes(http, services);
     registerKeyRoutes(http, services);
     registerHealthRoutes(http);

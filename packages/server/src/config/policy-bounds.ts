@@ -56,6 +56,7 @@ export const policyBounds = {
     life: range(minute, hour),
   },
   qr: { life: range(minute, hour), perCard: rate, perNetwork: rate, cardLife: range(day, 20 * year) },
+  sync: { perSession: rate },
   revocation: { poll: range(1, 2), stale: range(2, 4), overlap: range(5, hour) },
   keys: { life: range(hour, 2 * year), lead: range(10, day) },
   dpopNonce: range(10, hour),

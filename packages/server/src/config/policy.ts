@@ -75,6 +75,10 @@ export interface Policy {
     /** Seconds a programme's own card is good for. */
     readonly cardLife: number;
   };
+  readonly sync: {
+    /** Pushes of one session. */
+    readonly perSession: RatePolicy;
+  };
   readonly revocation: {
     /** Seconds between polls. */
     readonly poll: number;
@@ -186,6 +190,7 @@ export const defaultPolicy: Policy = {
     perNetwork: { limit: 300, window: hour },
     cardLife: 3 * 365 * day,
   },
+  sync: { perSession: { limit: 1200, window: minute } },
   revocation: { poll: 1, stale: 4, overlap: 60 },
   keys: { life: 90 * day, lead: 10 * minute },
   dpopNonce: 5 * minute,

@@ -7,6 +7,7 @@ import { exampleOf, fieldsOf } from "./schema-fields.ts";
 const titles: Readonly<Record<Route["tag"], string>> = {
   users: "Field workers and tokens",
   citizens: "Citizens",
+  sync: "Events of entities",
   tenants: "Tenants",
   service: "The service itself",
 };

@@ -20,6 +20,8 @@ declare module "fastify" {
   }
   interface FastifyContextConfig {
     readonly meter?: RequestMeter;
+    /** See `Route`. */
+    readonly lenientList?: string;
   }
 }
 

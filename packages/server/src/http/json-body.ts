@@ -9,7 +9,7 @@ export function acceptOnlyJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, body: Buffer, done) => {
     try {
-      done(null, readBody(request.headers, body));
+      done(null, readBody(request.headers, body, request.routeOptions.config.lenientList));
     } catch (error) {
       done(error as Error);
     }
@@ -17,11 +17,15 @@ export function acceptOnlyJson(app: FastifyInstance): void {
 }
 
 /** No bytes are no body: whether that is enough is for the route to say. */
-function readBody(headers: Record<string, string | string[] | undefined>, body: Buffer): unknown {
+function readBody(
+  headers: Record<string, string | string[] | undefined>,
+  body: Buffer,
+  lenientList: string | undefined,
+): unknown {
   if (!jsonType.test(String(headers["content-type"]))) throw new Fault("unsupported_media_type");
   const encoding = headers["content-encoding"];
   if (encoding !== undefined && encoding !== "identity") {
     throw new Fault("unsupported_media_type", { message: "Send the body as it is, without a Content-Encoding." });
   }
-  return body.length === 0 ? undefined : parseStrictJson(body);
+  return body.length === 0 ? undefined : parseStrictJson(body, lenientList);
 }

@@ -1,6 +1,7 @@
 import type { Route, Static, TSchema } from "@fieldgate/contract";
 import { readBearer } from "./bearer.ts";
 import type { GateRequest } from "./messages.ts";
+import { readQuery } from "./query.ts";
 
 export type BodyOf<R extends Route> = R extends { readonly body: infer Body extends TSchema }
   ? Static<Body>
@@ -21,6 +22,11 @@ export class RouteContext<R extends Route = Route> {
     this.#raw = request;
     this.body = body as BodyOf<R>;
     this.params = params as ParamsOf<R>;
+  }
+
+  /** What follows the `?`; whatever is not among the names, or is there twice, is refused. */
+  query<Name extends string>(names: Readonly<Record<Name, string>>): { readonly [Key in Name]?: string } {
+    return readQuery(this.#raw.url ?? "", names);
   }
 
   get requestId(): string {

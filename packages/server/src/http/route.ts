@@ -44,7 +44,8 @@ export function registerRoute<const R extends Route>(
   app.route({
     method: route.method,
     url: route.path,
-    config: { meter },
+    ...(route.bodyLimit !== undefined && { bodyLimit: route.bodyLimit }),
+    config: { meter, ...(route.lenientList !== undefined && { lenientList: route.lenientList }) },
     schema: {
       ...(route.body && { body: reference(route.body) }),
       ...(answer && { response: { [status]: reference(answer) } }),

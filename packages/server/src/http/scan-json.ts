@@ -20,11 +20,30 @@ const closeObject = 0x7d;
 
 /**
  * Walks over text that is known to be JSON and refuses what `JSON.parse` lets through: duplicate keys, keys that
- * poison prototypes, NUL and lone surrogates in strings, and needless depth. Each refusal names the field.
+ * poison prototypes, NUL and lone surrogates in strings, and needless depth. Each refusal names the field. What it finds
+ * inside the items of the top-level list `lenientList` is returned instead: the first sentence of each item, by its index.
  */
-export function scanJson(text: string): void {
+export function scanJson(text: string, lenientList?: string): ReadonlyMap<number, string> {
   const levels: Level[] = [];
   let level: Level | undefined;
+  const noted = new Map<number, string>();
+
+  function refuse(reason: string): void {
+    const [top, list] = levels;
+    if (lenientList === undefined || top?.at !== lenientList || list?.keys !== null || levels.length < 3) {
+      throw refusal(levels, reason);
+    }
+    const index = Number(list.at);
+    if (!noted.has(index)) noted.set(index, refusal(levels.slice(2), reason).message);
+  }
+
+  function enterKey(inside: Level, keys: Set<string>, key: string): void {
+    inside.at = key;
+    inside.keyNext = false;
+    if (poisoned.has(key)) refuse("has a name that is not allowed.");
+    if (keys.has(key)) refuse("is there twice. Send it once.");
+    keys.add(key);
+  }
 
   for (let index = 0; index < text.length; index++) {
     switch (text.charCodeAt(index)) {
@@ -33,7 +52,7 @@ export function scanJson(text: string): void {
         const inObject = text.charCodeAt(index) === openObject;
         level = { keys: inObject ? new Set() : null, at: inObject ? "" : 0, keyNext: inObject };
         levels.push(level);
-        if (levels.length > maxDepth) refuse(levels, `is nested deeper than ${maxDepth} levels.`);
+        if (levels.length > maxDepth) refuse(`is nested deeper than ${maxDepth} levels.`);
         break;
       }
       case closeObject:
@@ -48,22 +67,15 @@ export function scanJson(text: string): void {
       case code.quote: {
         const end = endOfString(text, index);
         const string = readString(text, index, end);
-        if (level?.keys && level.keyNext) enterKey(levels, level, level.keys, string);
-        if (string.includes("\0")) refuse(levels, "contains the character NUL.");
-        if (!string.isWellFormed()) refuse(levels, "contains half a surrogate pair.");
+        if (level?.keys && level.keyNext) enterKey(level, level.keys, string);
+        if (string.includes("\0")) refuse("contains the character NUL.");
+        if (!string.isWellFormed()) refuse("contains half a surrogate pair.");
         index = end;
         break;
       }
     }
   }
-}
-
-function enterKey(levels: readonly Level[], level: Level, keys: Set<string>, key: string): void {
-  level.at = key;
-  level.keyNext = false;
-  if (poisoned.has(key)) refuse(levels, "has a name that is not allowed.");
-  if (keys.has(key)) refuse(levels, "is there twice. Send it once.");
-  keys.add(key);
+  return noted;
 }
 
 /** The index of the closing quote. */
@@ -82,11 +94,11 @@ function readString(text: string, start: number, end: number): string {
   return inner.includes("\\") ? JSON.parse(text.slice(start, end + 1)) : inner;
 }
 
-function refuse(levels: readonly Level[], reason: string): never {
+function refusal(levels: readonly Level[], reason: string): Fault {
   const path = levels.reduce((before, { keys, at }) => {
     if (keys === null) return `${before}[${at}]`;
     return before === "" || at === "" ? `${before}${at}` : `${before}.${at}`;
   }, "");
   const field = fieldName(path) || '""';
-  throw new Fault("invalid_request", { field, message: `The field ${field} ${reason}` });
+  return new Fault("invalid_request", { field, message: `The field ${field} ${reason}` });
 }

@@ -1,4 +1,4 @@
-import type { Beneficiary, BeneficiaryFacts, Names } from "./beneficiary.ts";
+import type { BeneficiaryFacts, Names } from "./beneficiary.ts";
 import type { FieldProblem, PersonInput } from "./person-columns.ts";
 
 const nobody: BeneficiaryFacts = {
@@ -12,7 +12,7 @@ const nobody: BeneficiaryFacts = {
 };
 
 /** The facts of a person after what was said; what nobody spoke of stays as it was. */
-export function applyInput(before: Beneficiary | null, input: PersonInput): BeneficiaryFacts | FieldProblem {
+export function applyInput(before: BeneficiaryFacts | null, input: PersonInput): BeneficiaryFacts | FieldProblem {
   const known = before ?? nobody;
   const names = namesAfter(known.names, input);
   if (!names) return { field: "given_name", reason: "is missing: give given_name or full_name" };

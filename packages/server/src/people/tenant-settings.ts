@@ -31,12 +31,21 @@ export interface TenantSettings {
   readonly qr?: QrSettings;
   readonly delivery?: DeliverySettings;
   readonly retention?: RetentionSettings;
+  readonly sync?: SyncSettings;
   readonly policy: TenantPolicy;
 }
 
 export interface RetentionSettings {
   /** Disabled people are erased after so many days. */
   readonly disabledAfterDays?: number;
+}
+
+export interface SyncSettings {
+  /**
+   * Who may change a sign-in identifier or a birth date through an event. `propose`: a supervisor accepts every change.
+   * `supervisors`: what supervisors and admins push themselves holds at once.
+   */
+  readonly identifierChanges?: "propose" | "supervisors";
 }
 
 const refuse = (field: string, message: string): Fault => new Fault("invalid_request", { field, message });
@@ -98,6 +107,15 @@ function parseRetention(input: unknown): RetentionSettings {
   return input as RetentionSettings;
 }
 
+function parseSync(input: unknown): SyncSettings {
+  const { identifierChanges, ...others } = isPlainObject(input) ? input : { identifierChanges: input };
+  const isKnown = identifierChanges === "propose" || identifierChanges === "supervisors";
+  if (Object.keys(others).length > 0 || !isKnown) {
+    throw refuse("sync.identifierChanges", "sync has one setting, identifierChanges, which is propose or supervisors.");
+  }
+  return { identifierChanges };
+}
+
 const known = [
   "adapters",
   "hosts",
@@ -108,6 +126,7 @@ const known = [
   "qr",
   "delivery",
   "retention",
+  "sync",
   "policy",
 ];
 
@@ -131,6 +150,7 @@ export function parseTenantSettings(input: unknown, rules: UrlRules): TenantSett
     qr,
     delivery,
     retention,
+    sync,
     policy = {},
   } = input;
   return {
@@ -143,6 +163,7 @@ export function parseTenantSettings(input: unknown, rules: UrlRules): TenantSett
     ...(qr !== undefined && { qr: parseQr(qr) }),
     ...(delivery !== undefined && { delivery: parseDelivery(delivery) }),
     ...(retention !== undefined && { retention: parseRetention(retention) }),
+    ...(sync !== undefined && { sync: parseSync(sync) }),
     policy: parsePolicy(policy),
   };
 }

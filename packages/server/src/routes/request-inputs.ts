@@ -1,4 +1,5 @@
 import { type Route, scopes } from "@fieldgate/contract";
+import { Fault } from "../fault.ts";
 import type { CitizenCaller } from "../flows/otp-verify.ts";
 import { type TenantHints, tenantOfSignIn } from "../flows/tenant-of-request.ts";
 import type { RouteContext } from "../http/route-context.ts";
@@ -8,6 +9,11 @@ import type { VerifiedToken } from "../tokens/token-check.ts";
 /** The places where a request may name its tenant. */
 export function tenantHints(context: RouteContext<Route>, body: string | undefined): TenantHints {
   return { body, header: context.tenantHeader ?? undefined, host: context.host };
+}
+
+export function demandToken(token: string | null): string {
+  if (token === null) throw new Fault("invalid_token", { detail: "no token" });
+  return token;
 }
 
 /** Who asks to be signed in as a citizen. `otherwise` may know the tenant of a request that names none. */

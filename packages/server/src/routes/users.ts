@@ -8,11 +8,12 @@ import { signInWithPassword } from "../flows/password.ts";
 import { demandProofOfRequest, proofOfRequest } from "../flows/proof-of-request.ts";
 import { refreshSession } from "../flows/refresh.ts";
 import { statedTenant, tenantOfSignIn } from "../flows/tenant-of-request.ts";
+import { vaultKeyOf } from "../flows/vault-key.ts";
 import { registerRoute } from "../http/route.ts";
 import type { RouteContext } from "../http/route-context.ts";
 import type { Services } from "../services.ts";
 import type { VerifiedToken } from "../tokens/token-check.ts";
-import { tenantHints } from "./request-inputs.ts";
+import { demandToken, tenantHints } from "./request-inputs.ts";
 
 export function registerUserRoutes(app: FastifyInstance, services: Services): void {
   const { tokenCheck, clock } = services;
@@ -61,6 +62,10 @@ export function registerUserRoutes(app: FastifyInstance, services: Services): vo
     return undefined;
   });
 
+  registerRoute(app, routes.vaultKey, async (context) =>
+    vaultKeyOf(services, await tokenCheck.verify(demandToken(context.bearer))),
+  );
+
   registerRoute(app, routes.logout, async (context) => {
     const { refreshToken, refreshTokenHash, tenantId: body } = context.body;
     const tenantId = await statedTenant(services, tenantHints(context, body));
@@ -71,11 +76,6 @@ export function registerUserRoutes(app: FastifyInstance, services: Services): vo
   async function checkSlowly(token: string): Promise<TokenVerdict> {
     return verdict(await tokenCheck.verify(token), clock.now());
   }
-}
-
-function demandToken(token: string | null): string {
-  if (token === null) throw new Fault("invalid_token", { detail: "no token" });
-  return token;
 }
 
 function verdict({ claims, provider, username }: VerifiedToken, now: number): TokenVerdict {

@@ -11,6 +11,8 @@ export async function insertMany<Table extends keyof Database>(
   table: Table,
   columns: readonly (keyof Database[Table] & string)[],
   rows: readonly Insertable<Database[Table]>[],
+  /** What happens to rows that are there already: the end of the statement, the same text each time. */
+  onConflict = "",
 ): Promise<void> {
   let at = 0;
   for (const size of sizes) {
@@ -18,22 +20,22 @@ export async function insertMany<Table extends keyof Database>(
       const values = rows.slice(at, at + size).flatMap((row) => {
         return columns.map((column) => (row as Record<string, unknown>)[column]);
       });
-      await tx.db.executeQuery(CompiledQuery.raw(insertText(tx, table, columns, size), values));
+      await tx.db.executeQuery(CompiledQuery.raw(insertText(tx, table, columns, size, onConflict), values));
     }
   }
 }
 
 const texts = new Map<string, string>();
 
-function insertText({ kind }: Queries, table: string, columns: readonly string[], size: number): string {
-  const key = `${kind} ${table} ${size} ${columns.join()}`;
+function insertText({ kind }: Queries, table: string, columns: readonly string[], size: number, end: string): string {
+  const key = `${kind} ${table} ${size} ${columns.join()} ${end}`;
   const known = texts.get(key);
   if (known !== undefined) return known;
   const place = (index: number) => (kind === "postgres" ? `$${index + 1}` : "?");
   const rows = Array.from({ length: size }, (_row, row) => {
     return `(${columns.map((_column, column) => place(row * columns.length + column)).join(", ")})`;
   });
-  const text = `insert into ${table} (${columns.join(", ")}) values ${rows.join(", ")}`;
+  const text = `insert into ${table} (${columns.join(", ")}) values ${rows.join(", ")} ${end}`;
   texts.set(key, text);
   return text;
 }

@@ -3,6 +3,7 @@ import type { Backend } from "./backend.ts";
 import { foundation } from "./migrations/001-foundation.ts";
 import { citizens } from "./migrations/002-citizens.ts";
 import { cardNumbers } from "./migrations/003-card-numbers.ts";
+import { sync } from "./migrations/005-sync.ts";
 import type { DatabaseKind } from "./store.ts";
 
 /** A step of the schema. Once released it never changes: what is wrong with it is put right by the next one. */
@@ -12,7 +13,7 @@ export interface Migration {
 }
 
 /** In the order in which they run; the place in this list, counted from 1, is the version of the schema. */
-export const migrations: readonly Migration[] = [foundation, citizens, cardNumbers];
+export const migrations: readonly Migration[] = [foundation, citizens, cardNumbers, sync];
 
 /** The database's schema is not one that this version of Fieldgate made or knows. */
 export class SchemaMismatch extends Error {

@@ -27,6 +27,11 @@ export interface Database {
   cards: CardTable;
   /** Cards of other issuers that a tenant no longer accepts, by their fingerprint. */
   revoked_cards: { tenant_id: string; fingerprint: string; revoked_at: number };
+  sync_heads: SyncHeadTable;
+  sync_entities: SyncEntityTable;
+  sync_events: SyncEventTable;
+  sync_proposals: SyncProposalTable;
+  vault_keys: VaultKeyTable;
 }
 
 export interface TenantTable {
@@ -286,4 +291,62 @@ export interface CardTable {
   issued_at: number;
   expires_at: number;
   revoked_at: number | null;
+}
+
+/** The end of each tenant's log of events: whoever appends holds this row until the commit. */
+export interface SyncHeadTable {
+  tenant_id: string;
+  /** Random; another one after a restore, when positions are given out a second time. */
+  epoch: string;
+  position: number;
+}
+
+export interface SyncEntityTable {
+  tenant_id: string;
+  entity_id: string;
+  /** How many events the entity has. */
+  version: number;
+  /** The device of the newest event, and the version from which on all events are that device's. */
+  device_id: string;
+  run_start: number;
+  deleted_at: number | null;
+  /** Nothing of it is kept, and nothing more is taken. */
+  erased_at: number | null;
+}
+
+/** Events in the order of their commits; rows change only when keys are rotated or the entity is erased. */
+export interface SyncEventTable {
+  tenant_id: string;
+  position: number;
+  /** Made by the author's device: the same event is stored once. */
+  id: string;
+  entity_id: string;
+  version: number;
+  received_at: number;
+  /** Characters of `sealed_event`, so that a page can be measured before it is read. */
+  size: number;
+  /** JSON: `EventContent`; null when the entity was erased. */
+  sealed_event: string | null;
+}
+
+/** Changes of an identifier that wait for a supervisor. What they are is in the event. */
+export interface SyncProposalTable {
+  tenant_id: string;
+  event_id: string;
+  entity_id: string;
+  /** JSON list of names of fields. */
+  fields: string;
+  /** `open`, `accepted` or `refused`. */
+  state: string;
+  created_at: number;
+  decided_at: number | null;
+}
+
+/** The key under which a user's devices keep what is not yet sent. */
+export interface VaultKeyTable {
+  tenant_id: string;
+  user_id: string;
+  id: string;
+  sealed_key: string;
+  created_at: number;
 }

@@ -13,6 +13,8 @@ export interface VerifiedToken {
   readonly claims: AccessTokenClaims;
   readonly username: string;
   readonly provider: string;
+  /** The device of the session; null where it has none. */
+  readonly deviceId: string | null;
 }
 
 /** Proves tokens. Whoever passes may act as the person; so `exp` and revocation are asked at every call. */
@@ -49,7 +51,8 @@ export function createTokenCheck(parts: TokenCheckParts): TokenCheck {
     if (!found || found.session.tenantId !== claims.tenantId || found.session.userId !== claims.sub)
       throw new Fault("invalid_token", { detail: "no session" });
     if (found.session.revokedAt !== null) throw new Fault("session_revoked");
-    const verified = { claims, username: found.session.username, provider: found.session.provider };
+    const { username, provider, deviceId } = found.session;
+    const verified = { claims, username, provider, deviceId };
     cache.set(key, verified);
     return verified;
   }

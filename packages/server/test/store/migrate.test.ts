@@ -168,4 +168,15 @@ const fullRows: { readonly [Table in keyof Database]: Required<Database[Table]> 
     ...{ revoked_at: 3, sealed_number: "s" },
   },
   revoked_cards: { tenant_id: "t", fingerprint: "f", revoked_at: 1 },
+  sync_heads: { tenant_id: "t", epoch: "e", position: 1 },
+  sync_entities: {
+    ...{ tenant_id: "t", entity_id: "e", version: 1, device_id: "d", run_start: 0, deleted_at: 1, erased_at: 2 },
+  },
+  sync_events: {
+    ...{ tenant_id: "t", position: 1, id: "v", entity_id: "e", version: 1, received_at: 1, size: 1, sealed_event: "s" },
+  },
+  sync_proposals: {
+    ...{ tenant_id: "t", event_id: "v", entity_id: "e", fields: "[]", state: "open", created_at: 1, decided_at: 2 },
+  },
+  vault_keys: { tenant_id: "t", user_id: "w", id: "k", sealed_key: "s", created_at: 1 },
 };

@@ -6,6 +6,7 @@ import { sameFacts } from "../beneficiary-rows.ts";
 import type { TenantCipher } from "../data-keys.ts";
 import { neighbourIds } from "../neighbour-ids.ts";
 import type { FieldProblem, PersonInput } from "../person-columns.ts";
+import type { Addition, Change, PeopleChanges } from "../write-people.ts";
 
 /** A row that can be read, on its way into the database. */
 export interface ImportRow {
@@ -19,23 +20,9 @@ export interface RowProblem extends FieldProblem {
   readonly data: readonly string[];
 }
 
-export interface Addition {
-  readonly id: string;
-  readonly facts: BeneficiaryFacts;
-  readonly active: boolean;
-}
-
-export interface Change {
-  readonly before: Beneficiary;
-  readonly facts: BeneficiaryFacts;
-  readonly active: boolean;
-}
-
 /** What a batch of rows means for the database as it was when the plan was made. */
-export interface BatchPlan {
+export interface BatchPlan extends PeopleChanges {
   readonly cipher: TenantCipher;
-  readonly additions: readonly Addition[];
-  readonly changes: readonly Change[];
   readonly unchanged: number;
   readonly problems: readonly RowProblem[];
   /** What the plan rests on: who is there, in which version, and who holds which ID number. */

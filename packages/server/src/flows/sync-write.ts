@@ -1,0 +1,91 @@
+import { recordEvent } from "../journal/record.ts";
+import type { Beneficiary } from "../people/beneficiary.ts";
+import type { TenantCipher } from "../people/data-keys.ts";
+import { type PeopleChanges, sealPeople, writePeople } from "../people/write-people.ts";
+import { insertMany } from "../store/bulk.ts";
+import { endSessions } from "../store/sessions.ts";
+import type { Queries } from "../store/store.ts";
+import { appendRows, type LogHead, saveEntities } from "../store/sync-log.ts";
+import type { SyncCaller } from "./sync-caller.ts";
+import { eventRow } from "./sync-content.ts";
+import type { Decisions } from "./sync-rules.ts";
+
+export interface Writing {
+  readonly caller: SyncCaller;
+  readonly claimedDevice: string;
+  readonly cipher: TenantCipher;
+  readonly head: LogHead;
+  readonly decisions: Decisions;
+  readonly people: PeopleChanges & { readonly identifiersChanged: readonly Beneficiary[] };
+}
+
+/** Writes what was decided: the events behind the head of the log, their entities, the people, and what waits. */
+export async function writeDecisions(tx: Queries, writing: Writing): Promise<void> {
+  const { caller, claimedDevice, cipher, head, decisions } = writing;
+  const { tenantId, userId, username, deviceId } = caller;
+  await appendRows(
+    tx,
+    decisions.taken.map(({ event, dataText, version, status, proposed }, index) => {
+      const { id, entityId, type, deviceTime, sequence, baseVersion, hash } = event;
+      return eventRow(cipher, {
+        ...{ id, entityId, type, deviceTime, sequence, baseVersion, ...(hash !== undefined && { hash }) },
+        ...{ version, status, author: { userId, username }, deviceId, claimedDevice },
+        ...(proposed.length > 0 && { proposed }),
+        position: head.position + 1 + index,
+        receivedAt: head.now,
+        dataText,
+      });
+    }),
+  );
+  await saveEntities(tx, decisions.entities);
+  await writePeople(tx, sealPeople(cipher, writing.people), head.now);
+  await tellJournal(tx, writing);
+
+  const proposals = decisions.taken.filter(({ proposed }) => proposed.length > 0);
+  await insertMany(
+    tx,
+    "sync_proposals",
+    ["tenant_id", "event_id", "entity_id", "fields", "state", "created_at", "decided_at"],
+    proposals.map(({ event, proposed }) => ({
+      tenant_id: tenantId,
+      event_id: event.id,
+      entity_id: event.entityId,
+      fields: JSON.stringify(proposed),
+      state: "open",
+      created_at: head.now,
+      decided_at: null,
+    })),
+  );
+  for (const { event, proposed } of proposals) {
+    await recordEvent(tx, {
+      tenantId,
+      type: "proposal.made",
+      subject: event.entityId,
+      sessionId: caller.sessionId,
+      data: { event: event.id, fields: proposed.join(" "), by: userId },
+    });
+  }
+}
+
+/** One event for all that were added, one for all that were changed, with their ids; ways in closed one by one. */
+async function tellJournal(tx: Queries, { caller, people }: Writing): Promise<void> {
+  const { tenantId, userId, sessionId } = caller;
+  const tell = async (type: "beneficiary.added" | "beneficiary.changed", ids: readonly string[]) => {
+    if (ids.length === 0) return;
+    const data = { by: userId, count: ids.length, ids: ids.join(" ") };
+    await recordEvent(tx, { tenantId, type, sessionId, data });
+  };
+  await tell(
+    "beneficiary.added",
+    people.additions.map(({ id }) => id),
+  );
+  await tell(
+    "beneficiary.changed",
+    people.changes.map(({ before }) => before.id),
+  );
+  for (const { before, active } of people.changes) {
+    if (active || before.disabledAt !== null) continue;
+    await endSessions(tx, { tenantId, userId: before.id }, "user_disabled");
+    await recordEvent(tx, { tenantId, type: "beneficiary.disabled", subject: before.id, data: { by: userId } });
+  }
+}

@@ -1,0 +1,39 @@
+import { pushStatuses, type Route, routes } from "@fieldgate/contract";
+import type { FastifyInstance } from "fastify";
+import { type SyncCaller, syncCaller } from "../flows/sync-caller.ts";
+import { pullEvents } from "../flows/sync-pull.ts";
+import { pushEvents } from "../flows/sync-push.ts";
+import { registerRoute } from "../http/route.ts";
+import type { RouteContext } from "../http/route-context.ts";
+import { problemOfItem } from "../http/strict-json.ts";
+import type { Services } from "../services.ts";
+import { demandToken } from "./request-inputs.ts";
+
+export function registerSyncRoutes(app: FastifyInstance, services: Services): void {
+  const { metrics } = app.httpSettings;
+  const pushed = metrics.counter("fieldgate_sync_events_pushed_total", "Events that devices sent, by their result.", [
+    "result",
+  ]);
+  const pulled = metrics.counter("fieldgate_sync_events_pulled_total", "Events that devices fetched.");
+  for (const result of pushStatuses) pushed.inc({ result }, 0);
+
+  registerRoute(app, routes.syncPush, async (context) => {
+    const caller = await callerOf(context);
+    const { deviceId: claimedDevice, events } = context.body;
+    const sent = events.map((event) => ({ event, problem: problemOfItem(event) }));
+    const results = await pushEvents(services, caller, { claimedDevice, events: sent });
+    for (const { status } of results) pushed.inc({ result: status });
+    return { results };
+  });
+
+  registerRoute(app, routes.syncPull, async (context) => {
+    const caller = await callerOf(context);
+    const page = await pullEvents(services, caller, context.query(routes.syncPull.query));
+    pulled.inc(page.events.length);
+    return page;
+  });
+
+  async function callerOf(context: RouteContext<Route>): Promise<SyncCaller> {
+    return syncCaller(await services.tokenCheck.verify(demandToken(context.bearer)));
+  }
+}
