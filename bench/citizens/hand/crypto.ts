@@ -1,4 +1,5 @@
-import { createDecipheriv, createHmac, type KeyObject, randomUUID, sign, timingSafeEqual } from "node:crypto";
+import { createDecipheriv, createHmac, type KeyObject, randomUUID, timingSafeEqual } from "node:crypto";
+import { signEs256 } from "../../../packages/server/src/tokens/es256.ts";
 import type { CitizenKeys } from "./keys.ts";
 
 /** What the ways in need of cryptography, written straight over `node:crypto`. */
@@ -68,6 +69,5 @@ export function accessToken(keys: CitizenKeys, baseUrl: string, session: Session
     jti: randomUUID(),
   });
   const signed = `${header}.${claims}`;
-  const signature = sign("sha256", Buffer.from(signed), { key: keys.signer, dsaEncoding: "ieee-p1363" });
-  return `${signed}.${signature.toString("base64url")}`;
+  return `${signed}.${signEs256(keys.signer, signed).toString("base64url")}`;
 }

@@ -2,59 +2,29 @@ import { mac, open } from "./crypto.ts";
 import type { CitizenKeys } from "./keys.ts";
 import { first, type Work } from "./statements.ts";
 
-interface PersonRow {
-  readonly id: string;
-  readonly tenant_id: string;
-  readonly sealed_external_id: string | null;
-  readonly sealed_names: string;
-  readonly sealed_birth: string | null;
-}
-
-interface IdentifierRow {
-  readonly id: string;
-  readonly kind: string;
-  readonly type: string;
-  readonly sealed_value: string;
-}
-
-export interface Person {
-  readonly id: string;
-  readonly externalId: string | null;
-  readonly names: unknown;
-  readonly birth: { year: number; month?: number; day?: number } | null;
-  readonly identifiers: readonly { kind: string; type: string; value: string }[];
-}
-
-/** The one active person with an identifier. */
-export function* holderIdOf(
-  { tenant }: CitizenKeys,
-  kind: "phone" | "national_id",
-  value: string,
-): Work<string | null> {
-  const holders = yield ["holders", tenant.id, mac(tenant.index, kind, value)];
+/** The one active person with a phone number. */
+export function* holderIdOf({ tenant }: CitizenKeys, phone: string): Work<string | null> {
+  const holders = yield ["holders", tenant.id, mac(tenant.index, "phone", phone)];
   const [holder] = holders as { beneficiary_id: string }[];
   return holder && holders.length === 1 ? holder.beneficiary_id : null;
 }
 
-/** The same with everything of theirs, opened. */
-export function* holderOf(keys: CitizenKeys, kind: "phone" | "national_id", value: string): Work<Person | null> {
-  const holder = yield* holderIdOf(keys, kind, value);
-  if (holder === null) return null;
-  const person = yield* first<PersonRow>("person", holder);
-  const identifiers = (yield ["identifiers", holder]) as IdentifierRow[];
-  if (person?.tenant_id !== keys.tenant.id) return null;
-  const { id } = person;
-  const opened = (column: "sealed_external_id" | "sealed_names" | "sealed_birth") =>
-    person[column] === null ? null : open(keys, "beneficiaries", id, column, person[column]);
-  return {
-    id,
-    externalId: opened("sealed_external_id"),
-    names: JSON.parse(opened("sealed_names") ?? "{}"),
-    birth: JSON.parse(opened("sealed_birth") ?? "null"),
-    identifiers: identifiers.map((identifier) => ({
-      kind: identifier.kind,
-      type: identifier.type,
-      value: open(keys, "identifiers", identifier.id, "sealed_value", identifier.sealed_value),
-    })),
-  };
+interface BornRow {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly sealed_birth: string | null;
+}
+
+export interface BornPerson {
+  readonly id: string;
+  readonly birth: { year: number; month?: number; day?: number } | null;
+}
+
+/** The one active person with an ID number, with their date of birth opened. */
+export function* bornHolderOf(keys: CitizenKeys, idNumber: string): Work<BornPerson | null> {
+  const { tenant } = keys;
+  const row = yield* first<BornRow>("bornHolder", tenant.id, mac(tenant.index, "national_id", idNumber));
+  if (row?.tenant_id !== tenant.id) return null;
+  const { id, sealed_birth: sealed } = row;
+  return { id, birth: sealed === null ? null : JSON.parse(open(keys, "beneficiaries", id, "sealed_birth", sealed)) };
 }

@@ -1,7 +1,11 @@
 import pg from "pg";
 import { type HandDatabase, statements, type Work } from "./statements.ts";
 
-const dialect = { now: "(select (extract(epoch from clock_timestamp()) * 1000)::bigint)", forShare: "for share" };
+const dialect = {
+  now: "(select (extract(epoch from clock_timestamp()) * 1000)::bigint)",
+  forShare: "for share",
+  unhurried: "set_config('synchronous_commit', 'off', true)",
+};
 const int8 = 20;
 
 /** `pg` as fast as it goes by hand: named statements, a pool as large as the service's. */
@@ -25,6 +29,7 @@ export function openHandPostgres(url: string, poolSize: number): HandDatabase {
 
   return {
     alone: (work) => run(pool, work),
+    later: (work) => run(pool, work),
     async together(work) {
       const client = await pool.connect();
       try {

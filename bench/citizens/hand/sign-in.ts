@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { parsePhoneNumberFromString } from "libphonenumber-js/min";
 import { codeOf, mac, type SessionRow, sameText } from "./crypto.ts";
 import type { CitizenKeys } from "./keys.ts";
-import { holderIdOf, holderOf } from "./people.ts";
+import { bornHolderOf, holderIdOf } from "./people.ts";
 import { first, type HandDatabase, type Work } from "./statements.ts";
 
 const opaqueId = () => randomBytes(16).toString("base64url");
@@ -29,15 +29,15 @@ export async function signInWithCode(
   if (!(await database.alone(first("hasLivingChallenge", slot)))) return null;
   const subject = mac(keys.index, "budget-subject", tenant, `phone:${number}`);
   const budget = mac(keys.index, "budget", "otp-failure", tenant, subject, "");
-  if (!(await database.together(first("reserveCode", budget, subject)))) return null;
-  const challenge = await database.alone(first<ChallengeRow>("takeTry", slot));
+  if (!(await database.later(first("reserveCode", budget, subject)))) return null;
+  const challenge = await database.later(first<ChallengeRow>("takeTry", slot));
   if (!challenge || !sameText(codeOf(keys.otp, challenge), body.code)) return null;
   return database.together(consume(keys, challenge, budget, number));
 }
 
 function* consume(keys: CitizenKeys, challenge: ChallengeRow, budget: string, phone: string): Work<SessionRow | null> {
   if (!(yield* first("consume", challenge.slot, challenge.id))) return null;
-  const personId = yield* holderIdOf(keys, "phone", phone);
+  const personId = yield* holderIdOf(keys, phone);
   if (personId === null) return null;
   yield ["settleCode", budget];
   const signIn = { provider: "otp", amr: '["otp"]', acr: "substantial", lifeMs: 1_800_000 };
@@ -68,8 +68,8 @@ export async function signInWithNationalId(
   const counted = await database.alone(first<{ failed: number }>("readNetwork", network));
   if (counted && counted.failed >= 300) return null;
 
-  const person = await database.alone(holderOf(keys, "national_id", number));
-  if (!(await database.together(first("reserveNumber", budget, subject)))) return null;
+  const person = await database.alone(bornHolderOf(keys, number));
+  if (!(await database.later(first("reserveNumber", budget, subject)))) return null;
   const birth = person?.birth;
   const [year, month, day] = date.slice(1).map(Number);
   if (!person || birth?.year !== year || birth?.month !== month || birth?.day !== day) return null;

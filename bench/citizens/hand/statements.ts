@@ -5,12 +5,14 @@
 export interface Dialect {
   readonly now: string;
   readonly forShare: string;
+  /** Returned by what need not wait for the disk. */
+  readonly unhurried: string;
 }
 
 const day = 86_400_000;
 const inflight = 30_000;
 
-function reserve(now: string, windowMs: number, allowed: string): string {
+function reserve({ now, unhurried }: Dialect, windowMs: number, allowed: string): string {
   const counted = `case when budgets.inflight_until <= ${now} then budgets.failed else budgets.reserved end`;
   const expired = `budgets.expires_at <= ${now}`;
   return `insert into budgets (key, subject, reserved, failed, locked_until, inflight_until, expires_at)
@@ -22,22 +24,26 @@ function reserve(now: string, windowMs: number, allowed: string): string {
       inflight_until = ${now} + ${inflight},
       expires_at = case when ${expired} then ${now} + ${windowMs} else budgets.expires_at end
     where ${expired} or (budgets.locked_until <= ${now} and ${counted} < ${allowed})
-    returning reserved`;
+    returning reserved, ${unhurried}`;
 }
 
 const oneLess = "case when reserved > failed then reserved - 1 else failed end";
 
-export const statements = ({ now, forShare }: Dialect) => ({
+export const statements = ({ now, forShare, unhurried }: Dialect) => ({
   hasLivingChallenge: `select slot from otp_challenges
     where slot = $1 and consumed_at is null and attempts < 5 and expires_at > ${now}`,
   takeTry: `update otp_challenges set attempts = attempts + 1
-    where slot = $1 and consumed_at is null and attempts < 5 and expires_at > ${now} returning *`,
+    where slot = $1 and consumed_at is null and attempts < 5 and expires_at > ${now} returning *, ${unhurried}`,
   consume: `update otp_challenges set consumed_at = ${now}
     where slot = $1 and id = $2 and consumed_at is null and expires_at > ${now} returning slot`,
 
-  reserveCode: reserve(now, 3 * day, "case when budgets.failed >= 20 then budgets.failed + 1 else 20 end"),
+  reserveCode: reserve(
+    { now, forShare, unhurried },
+    3 * day,
+    "case when budgets.failed >= 20 then budgets.failed + 1 else 20 end",
+  ),
   settleCode: `update budgets set reserved = ${oneLess} - failed, failed = 0, locked_until = 0 where key = $1`,
-  reserveNumber: reserve(now, day, "5"),
+  reserveNumber: reserve({ now, forShare, unhurried }, day, "5"),
   settleNumber: `update budgets set reserved = ${oneLess} where key = $1`,
   readNetwork: `select failed, expires_at, ${now} as now from budgets where key = $1`,
   countAttempt: `insert into budgets (key, subject, reserved, failed, locked_until, inflight_until, expires_at)
@@ -49,8 +55,8 @@ export const statements = ({ now, forShare }: Dialect) => ({
     where budgets.expires_at <= ${now} or budgets.failed < ${Number.MAX_SAFE_INTEGER} returning failed`,
 
   holders: "select distinct beneficiary_id from identifiers where tenant_id = $1 and lookup = $2 and active = 1",
-  person: "select * from beneficiaries where id = $1 order by created_at, id",
-  identifiers: "select * from identifiers where beneficiary_id = $1 order by position",
+  bornHolder: `select b.id, b.tenant_id, b.sealed_birth from identifiers i join beneficiaries b on b.id = i.beneficiary_id
+    where i.tenant_id = $1 and i.lookup = $2 and i.active = 1`,
   isActive: `select id from beneficiaries where id = $1 and tenant_id = $2 and disabled_at is null ${forShare}`,
 
   rememberDevice: `insert into devices (id, tenant_id, user_id, created_at, expires_at)
@@ -82,6 +88,8 @@ export function* first<Row>(...step: Step): Work<Row | undefined> {
 export interface HandDatabase {
   /** Each statement by itself. */
   alone<T>(work: Work<T>): T | Promise<T>;
+  /** The same, without waiting for the disk. */
+  later<T>(work: Work<T>): T | Promise<T>;
   /** All in one transaction, which an error undoes. */
   together<T>(work: Work<T>): T | Promise<T>;
 }

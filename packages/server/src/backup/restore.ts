@@ -50,7 +50,8 @@ export async function restoreBackup(backup: OpenBackup, options: RestoreOptions)
     return await backend.exclusively(async (untyped) => {
       // Between the old tables and the new ones the schema is not that of `Database`; queries below come after.
       const db = untyped as Kysely<Database>;
-      const tx: Queries = { db, kind: backend.kind, now: backend.now(options.clock.offset) };
+      const run: Queries["run"] = async (query) => (await db.executeQuery(query)).rows;
+      const tx: Queries = { db, run, kind: backend.kind, now: backend.now(options.clock.offset) };
       await demandRoom(tx, options.replace);
       await rebuildTables(untyped, backend.kind, header.schema);
       const rows = await insertRows(tx, backup, options.onProgress);

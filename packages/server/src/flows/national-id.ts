@@ -1,12 +1,11 @@
 import type { CitizenSession } from "@fieldgate/contract";
 import { Fault } from "../fault.ts";
 import { recordEvent } from "../journal/record.ts";
-import type { Beneficiary } from "../people/beneficiary.ts";
 import { type BirthDate, fitsRecord, parseBirthDate, precisionOf } from "../people/birth-date.ts";
 import { canonicalNationalId } from "../people/identifiers.ts";
 import { nationalIdProblem } from "../people/national-id-rules.ts";
 import type { Services } from "../services.ts";
-import { findHolder } from "../store/beneficiaries.ts";
+import { type BornPerson, findBeneficiary, findBornHolder } from "../store/beneficiaries.ts";
 import { type Budget, type Rate, secondsUntilOpen, settleFailure, settleSuccess, spend } from "../store/budgets.ts";
 import type { SessionRecord } from "../store/sessions.ts";
 import type { Queries } from "../store/store.ts";
@@ -41,7 +40,7 @@ export async function signInWithNationalId(
   const limits = limitsOf(services, home, caller, claim, number);
   await demandOpenNetwork(services, limits.network);
 
-  const person = await findHolder(services.store, home.cipher, "national_id", number);
+  const person = await findBornHolder(services.store, home.cipher, number);
   const deviceId = await knownDevice(services, home.id, person ? [person.id] : [], caller.deviceToken);
   const budgets = [deviceId === null ? limits.number : limits.device(deviceId)];
   await takeAttempt(services, budgets);
@@ -54,9 +53,10 @@ export async function signInWithNationalId(
     return "second step";
   });
   if (!matched || outcome === null) throw new Fault("invalid_identity");
-  return outcome === "second step"
-    ? demandSecondStep(services, home, matched, ["kba"])
-    : citizenAnswer(services, outcome);
+  if (outcome !== "second step") return citizenAnswer(services, outcome);
+  const whole = await findBeneficiary(services.store, home.cipher, matched.id);
+  if (!whole) throw new Fault("invalid_identity");
+  return demandSecondStep(services, home, whole, ["kba"]);
 }
 
 interface Attempt {
@@ -136,7 +136,7 @@ async function demandOpenNetwork({ store }: Services, network: Rate | null): Pro
 async function needsSecondStep(
   { idBreaker }: Services,
   home: CitizenTenant,
-  person: Beneficiary,
+  person: BornPerson,
   deviceId: string | null,
 ): Promise<boolean> {
   if (home.tenant?.settings.nationalId?.secondStep === "always") return true;
@@ -145,7 +145,7 @@ async function needsSecondStep(
 }
 
 /** Null when the person was disabled meanwhile. */
-async function storeSession(services: Services, attempt: Attempt, person: Beneficiary): Promise<SessionRecord | null> {
+async function storeSession(services: Services, attempt: Attempt, person: BornPerson): Promise<SessionRecord | null> {
   const { home, deviceId } = attempt;
   return services.store.transaction(async (tx) => {
     await settle(services, tx, attempt);

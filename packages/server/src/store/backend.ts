@@ -1,13 +1,18 @@
-import type { Kysely, RawBuilder } from "kysely";
+import type { CompiledQuery, Kysely, RawBuilder } from "kysely";
 import type { Database } from "./schema.ts";
-import type { DatabaseKind } from "./store.ts";
+import type { DatabaseKind, Flush, Queries } from "./store.ts";
+
+/** What a transaction of a database offers; the store adds the rest. */
+export type TransactionQueries = Pick<Queries, "db" | "run">;
 
 /** What differs between the databases, beneath the one `Store`. */
 export interface Backend {
   readonly kind: DatabaseKind;
   readonly db: Kysely<Database>;
-  /** The same connections, for transactions whose commits need not wait for the disk: see `Flush`. */
-  readonly unhurriedDb: Kysely<Database>;
+  /** Runs a statement that is built already by itself. */
+  run<Row>(query: CompiledQuery<Row>, flush: Flush): Promise<Row[]>;
+  /** Runs `work` in one transaction, once. */
+  transaction<T>(work: (tx: TransactionQueries) => Promise<T>, flush: Flush): Promise<T>;
   /** The database's clock in milliseconds, `offset` ahead. */
   now(offset: number): RawBuilder<number>;
   /** Whether a transaction failed only because of others that ran beside it, so that running it again makes sense. */

@@ -4,6 +4,7 @@ import type { BirthDate } from "../people/birth-date.ts";
 import type { TenantCipher } from "../people/data-keys.ts";
 import { canonicalExternalId } from "../people/identifiers.ts";
 import { isOneOf } from "./bulk.ts";
+import { prepare } from "./prepared.ts";
 import type { BeneficiaryTable, IdentifierTable } from "./schema.ts";
 import type { Queries } from "./store.ts";
 
@@ -18,6 +19,20 @@ export async function findBeneficiary(q: Queries, cipher: TenantCipher, id: stri
   return found ?? null;
 }
 
+const holdersOf = (q: Queries, tenantId: string, lookups: readonly string[]) =>
+  q.db
+    .selectFrom("identifiers")
+    .select("beneficiary_id")
+    .distinct()
+    .where("tenant_id", "=", tenantId)
+    .where("lookup", "in", lookups)
+    .where("active", "=", 1);
+
+/** Only while keys rotate is there more than one to look for. */
+const holdersOfOne = prepare((q, { tenantId, lookup }: { tenantId: string; lookup: string }) =>
+  holdersOf(q, tenantId, [lookup]),
+);
+
 /** The ids of the active people of the cipher's tenant who have this identifier, in its canonical form. */
 export async function findIdsByIdentifier(
   q: Queries,
@@ -25,14 +40,11 @@ export async function findIdsByIdentifier(
   kind: IdentifierKind,
   canonical: string,
 ): Promise<string[]> {
-  const rows = await q.db
-    .selectFrom("identifiers")
-    .select("beneficiary_id")
-    .distinct()
-    .where("tenant_id", "=", cipher.tenantId)
-    .where("lookup", "in", cipher.indexes(kind, canonical))
-    .where("active", "=", 1)
-    .execute();
+  const { tenantId } = cipher;
+  const [lookup = "", ...older] = cipher.indexes(kind, canonical);
+  const rows = await (older.length === 0
+    ? holdersOfOne(q, { tenantId, lookup })
+    : holdersOf(q, tenantId, [lookup, ...older]).execute());
   return rows.map((row) => row.beneficiary_id);
 }
 
@@ -64,6 +76,40 @@ export async function findHolder(
   return people[0] ?? null;
 }
 
+/** Who someone is, and when they were born: all that an ID number with a date is compared with. */
+export interface BornPerson {
+  readonly id: string;
+  readonly birth: BirthDate | null;
+}
+
+const bornHolders = (q: Queries, tenantId: string, lookups: readonly string[]) =>
+  q.db
+    .selectFrom("identifiers")
+    .innerJoin("beneficiaries", "beneficiaries.id", "identifiers.beneficiary_id")
+    .select(["beneficiaries.id", "beneficiaries.tenant_id", "beneficiaries.sealed_birth"])
+    .where("identifiers.tenant_id", "=", tenantId)
+    .where("identifiers.lookup", "in", lookups)
+    .where("identifiers.active", "=", 1);
+
+const bornHoldersOfOne = prepare((q, { tenantId, lookup }: { tenantId: string; lookup: string }) =>
+  bornHolders(q, tenantId, [lookup]),
+);
+
+/** The one active person with this ID number, and nothing of theirs but the date. One query, whether there is one or not. */
+export async function findBornHolder(q: Queries, cipher: TenantCipher, idNumber: string): Promise<BornPerson | null> {
+  const { tenantId } = cipher;
+  const [lookup = "", ...older] = cipher.indexes("national_id", idNumber);
+  const [row] = await (older.length === 0
+    ? bornHoldersOfOne(q, { tenantId, lookup })
+    : bornHolders(q, tenantId, [lookup, ...older]).execute());
+  return row?.tenant_id === tenantId ? { id: row.id, birth: openBirth(cipher, row) } : null;
+}
+
+function openBirth(cipher: TenantCipher, row: Pick<Selectable<BeneficiaryTable>, "id" | "sealed_birth">) {
+  if (row.sealed_birth === null) return null;
+  return JSON.parse(cipher.open(places.beneficiary(row.id, "sealed_birth"), row.sealed_birth)) as BirthDate | null;
+}
+
 export async function findByExternalId(
   q: Queries,
   cipher: TenantCipher,
@@ -78,17 +124,20 @@ export async function findByExternalId(
   return row ? findBeneficiary(q, cipher, row.id) : null;
 }
 
-/** Whether the person may still sign in; until the transaction ends nobody can change that. */
-export async function beneficiaryIsActive(tx: Queries, tenantId: string, id: string): Promise<boolean> {
-  let query = tx.db
+const activeOne = prepare((tx, { tenantId, id }: { tenantId: string; id: string }) => {
+  const query = tx.db
     .selectFrom("beneficiaries")
     .select("id")
     .where("id", "=", id)
     .where("tenant_id", "=", tenantId)
     .where("disabled_at", "is", null);
   // SQLite runs one writer at a time and needs no lock.
-  if (tx.kind === "postgres") query = query.forShare();
-  return (await query.executeTakeFirst()) !== undefined;
+  return tx.kind === "postgres" ? query.forShare() : query;
+});
+
+/** Whether the person may still sign in; until the transaction ends nobody can change that. */
+export async function beneficiaryIsActive(tx: Queries, tenantId: string, id: string): Promise<boolean> {
+  return (await activeOne(tx, { tenantId, id })).length === 1;
 }
 
 /** Those of the cipher's tenant with these ids, the oldest first. */
@@ -136,7 +185,7 @@ function toBeneficiary(
   row: Selectable<BeneficiaryTable>,
   identifiers: readonly Selectable<IdentifierTable>[],
 ): Beneficiary {
-  const open = (column: "sealed_external_id" | "sealed_names" | "sealed_birth") => {
+  const open = (column: "sealed_external_id" | "sealed_names") => {
     const sealed = row[column];
     return sealed === null ? null : cipher.open(places.beneficiary(row.id, column), sealed);
   };
@@ -152,7 +201,7 @@ function toBeneficiary(
     tenantId: row.tenant_id,
     externalId: open("sealed_external_id"),
     names: JSON.parse(open("sealed_names") ?? "{}") as Names,
-    birth: JSON.parse(open("sealed_birth") ?? "null") as BirthDate | null,
+    birth: openBirth(cipher, row),
     language: row.language,
     version: row.version,
     disabledAt: row.disabled_at,

@@ -1,4 +1,5 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
+import { built, prepare, unhurried } from "./prepared.ts";
 import type { Queries, Store } from "./store.ts";
 
 /**
@@ -40,9 +41,13 @@ const inOrder = (budgets: readonly Budget[]) => [...budgets].sort((a, b) => (a.k
  * before that is, and the reservation with it.
  */
 export async function reserveAttempt(store: Store, budgets: readonly Budget[]): Promise<Reservation> {
+  const [first, ...others] = inOrder(budgets);
+  if (first === undefined) return { granted: true };
+  // One statement is a transaction of its own, and does not wait for the disk either.
+  if (others.length === 0) return (await reserve(store, first)) ? { granted: true } : whyRefused(store, first);
   try {
     await store.transaction(async (tx) => {
-      for (const budget of inOrder(budgets)) if (!(await reserve(tx, budget))) throw new Refused(budget);
+      for (const budget of [first, ...others]) if (!(await reserve(tx, budget))) throw new Refused(budget);
     }, "later");
     return { granted: true };
   } catch (error) {
@@ -51,16 +56,20 @@ export async function reserveAttempt(store: Store, budgets: readonly Budget[]): 
   }
 }
 
-async function reserve(tx: Queries, { key, subject, limit, window, lock }: Budget): Promise<boolean> {
-  const now = tx.now;
-  const windowMs = window * 1000;
+interface ReserveValues {
+  readonly key: string;
+  readonly subject: string;
+  readonly limit: number;
+  readonly windowMs: number;
+}
+
+function reservation(q: Queries, { key, subject, windowMs }: ReserveValues, allowed: RawBuilder<unknown>) {
+  const now = q.now;
   const expired = sql`budgets.expires_at <= ${now}`;
   const counted = sql`CASE WHEN budgets.inflight_until <= ${now} THEN budgets.failed ELSE budgets.reserved END`;
-  // Past the limit a lock lets one attempt through each time it opens.
-  const allowed = lock
-    ? sql`CASE WHEN budgets.failed >= ${limit} THEN budgets.failed + 1 ELSE ${limit} END`
-    : sql`${limit}`;
-  const { rows } = await sql`
+  return built(
+    q,
+    sql<{ reserved: number }>`
     INSERT INTO budgets (key, subject, reserved, failed, locked_until, inflight_until, expires_at)
     VALUES (${key}, ${subject}, 1, 0, 0, ${now} + ${inflightMs}, ${now} + ${windowMs})
     ON CONFLICT (key) DO UPDATE SET
@@ -70,8 +79,26 @@ async function reserve(tx: Queries, { key, subject, limit, window, lock }: Budge
       inflight_until = ${now} + ${inflightMs},
       expires_at = CASE WHEN ${expired} THEN ${now} + ${windowMs} ELSE budgets.expires_at END
     WHERE ${expired} OR (budgets.locked_until <= ${now} AND ${counted} < ${allowed})
-    RETURNING reserved`.execute(tx.db);
-  return rows.length === 1;
+    RETURNING reserved, ${unhurried(q)}`,
+  );
+}
+
+const reserveInWindow = prepare((q, values: ReserveValues) => reservation(q, values, sql`${values.limit}`), "later");
+
+// Past the limit a lock lets one attempt through each time it opens.
+const reserveUnderLock = prepare(
+  (q, values: ReserveValues) =>
+    reservation(
+      q,
+      values,
+      sql`CASE WHEN budgets.failed >= ${values.limit} THEN budgets.failed + 1 ELSE ${values.limit} END`,
+    ),
+  "later",
+);
+
+async function reserve(q: Queries, { key, subject, limit, window, lock }: Budget): Promise<boolean> {
+  const statement = lock ? reserveUnderLock : reserveInWindow;
+  return (await statement(q, { key, subject, limit, windowMs: window * 1000 })).length === 1;
 }
 
 async function whyRefused(q: Queries, { key, limit, lock }: Budget): Promise<Reservation> {
@@ -135,23 +162,24 @@ function lockMs(lock: { readonly first: number; readonly longest: number }, limi
   return sql<number>`CASE ${sql.join(cases, sql` `)} ELSE ${ms(lock.longest)} END`;
 }
 
+const release = prepare((tx, { key }: { key: string }) =>
+  tx.db.updateTable("budgets").set({ reserved: oneLess }).where("key", "=", key),
+);
+const forgive = prepare((tx, { key }: { key: string }) =>
+  tx.db
+    .updateTable("budgets")
+    .set({ reserved: sql<number>`${oneLess} - failed`, failed: 0, locked_until: 0 })
+    .where("key", "=", key),
+);
+
 /** The attempt succeeded: a lock's failures are forgotten, a window's stay until it ends. */
 export async function settleSuccess(tx: Queries, budgets: readonly Budget[]): Promise<void> {
-  for (const { key, lock } of inOrder(budgets)) {
-    const release = tx.db.updateTable("budgets").where("key", "=", key);
-    if (!lock) {
-      await release.set({ reserved: oneLess }).execute();
-      continue;
-    }
-    await release.set({ reserved: sql<number>`${oneLess} - failed`, failed: 0, locked_until: 0 }).execute();
-  }
+  for (const { key, lock } of inOrder(budgets)) await (lock ? forgive(tx, { key }) : release(tx, { key }));
 }
 
 /** The attempt came to no verdict, such as in an outage: it does not count. */
 export async function releaseAttempt(tx: Queries, budgets: readonly Budget[]): Promise<void> {
-  for (const { key } of inOrder(budgets)) {
-    await tx.db.updateTable("budgets").set({ reserved: oneLess }).where("key", "=", key).execute();
-  }
+  for (const { key } of inOrder(budgets)) await release(tx, { key });
 }
 
 /** A limit on how often something is done, whether it fails or not. */
@@ -163,11 +191,11 @@ export interface Rate {
   readonly window: number;
 }
 
-/** Counts one more, unless the limit is reached: then the seconds until it opens. */
-export async function spend(tx: Queries, { key, subject, limit, window }: Rate): Promise<number | null> {
+const countOne = prepare((tx, { key, subject, limit, windowMs }: ReserveValues) => {
   const now = tx.now;
-  const windowMs = window * 1000;
-  const { rows } = await sql`
+  return built(
+    tx,
+    sql<{ failed: number }>`
     INSERT INTO budgets (key, subject, reserved, failed, locked_until, inflight_until, expires_at)
     VALUES (${key}, ${subject}, 1, 1, 0, 0, ${now} + ${windowMs})
     ON CONFLICT (key) DO UPDATE SET
@@ -175,17 +203,26 @@ export async function spend(tx: Queries, { key, subject, limit, window }: Rate):
       failed = CASE WHEN budgets.expires_at <= ${now} THEN 1 ELSE budgets.failed + 1 END,
       expires_at = CASE WHEN budgets.expires_at <= ${now} THEN ${now} + ${windowMs} ELSE budgets.expires_at END
     WHERE budgets.expires_at <= ${now} OR budgets.failed < ${limit}
-    RETURNING failed`.execute(tx.db);
+    RETURNING failed`,
+  );
+});
+
+/** Counts one more, unless the limit is reached: then the seconds until it opens. */
+export async function spend(tx: Queries, { key, subject, limit, window }: Rate): Promise<number | null> {
+  const rows = await countOne(tx, { key, subject, limit, windowMs: window * 1000 });
   return rows.length === 1 ? null : ((await secondsUntilOpen(tx, { key, limit })) ?? 1);
 }
 
-/** The seconds until a limit opens again; null while it is open. */
-export async function secondsUntilOpen(q: Queries, rate: Pick<Rate, "key" | "limit">): Promise<number | null> {
-  const row = await q.db
+const countAndEnd = prepare((q, { key }: { key: string }) =>
+  q.db
     .selectFrom("budgets")
     .select(["failed", "expires_at", q.now.as("now")])
-    .where("key", "=", rate.key)
-    .executeTakeFirst();
+    .where("key", "=", key),
+);
+
+/** The seconds until a limit opens again; null while it is open. */
+export async function secondsUntilOpen(q: Queries, rate: Pick<Rate, "key" | "limit">): Promise<number | null> {
+  const [row] = await countAndEnd(q, { key: rate.key });
   if (!row || row.failed < rate.limit || row.expires_at <= row.now) return null;
   return Math.max(1, Math.ceil((row.expires_at - row.now) / 1000));
 }

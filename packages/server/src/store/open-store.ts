@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Kysely, sql } from "kysely";
+import { sql } from "kysely";
 import type { Clock } from "../clock.ts";
 import type { DatabaseConfig } from "../config/config.ts";
-import type { Backend } from "./backend.ts";
+import type { Backend, TransactionQueries } from "./backend.ts";
 import { migrate } from "./migrate.ts";
 import { openPostgres } from "./postgres/open.ts";
-import type { Database } from "./schema.ts";
 import { openSqlite } from "./sqlite/open.ts";
-import { type Queries, type Store, StoreUnavailable } from "./store.ts";
+import { type Flush, type Queries, type Store, StoreUnavailable } from "./store.ts";
 
 const attempts = 5;
 
@@ -19,8 +18,11 @@ export function openBackend(database: DatabaseConfig): Backend {
 export async function openStore(database: DatabaseConfig, clock: Clock): Promise<Store> {
   const backend = openBackend(database);
 
-  const queriesOn = (db: Kysely<Database>): Queries => ({
-    db,
+  const queriesOn = (on: TransactionQueries): Queries => ({
+    get db() {
+      return on.db;
+    },
+    run: (query) => on.run(query),
     kind: backend.kind,
     get now() {
       return backend.now(clock.offset);
@@ -30,13 +32,14 @@ export async function openStore(database: DatabaseConfig, clock: Clock): Promise
   let closing: Promise<void> | undefined;
   return {
     db: backend.db,
+    run: (query, flush = "first") => backend.run(query, flush),
     kind: backend.kind,
     get now() {
       return backend.now(clock.offset);
     },
-    transaction: (work, flush = "first") =>
-      runTransaction(backend, flush === "first" ? backend.db : backend.unhurriedDb, (db) => work(queriesOn(db))),
-    snapshot: (work) => backend.snapshot((db) => work(queriesOn(db))),
+    transaction: (work, flush = "first") => runTransaction(backend, flush, (tx) => work(queriesOn(tx))),
+    snapshot: (work) =>
+      backend.snapshot((db) => work(queriesOn({ db, run: async (query) => (await db.executeQuery(query)).rows }))),
     migrate: () => migrate(backend),
     ping: () => ping(backend),
     onHint: (topic, heard) => backend.hints.on(topic, heard),
@@ -49,12 +52,12 @@ export async function openStore(database: DatabaseConfig, clock: Clock): Promise
 
 async function runTransaction<T>(
   backend: Backend,
-  db: Kysely<Database>,
-  work: (tx: Kysely<Database>) => Promise<T>,
+  flush: Flush,
+  work: (tx: TransactionQueries) => Promise<T>,
 ): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await db.transaction().execute(work);
+      return await backend.transaction(work, flush);
     } catch (error) {
       if (!backend.isCollision(error)) throw error;
       if (attempt === attempts) {

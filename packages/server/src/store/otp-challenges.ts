@@ -1,5 +1,6 @@
 import { type Selectable, sql } from "kysely";
 import type { OtpPurpose } from "../tokens/otp-code.ts";
+import { prepare, unhurried } from "./prepared.ts";
 import type { OtpChallengeTable } from "./schema.ts";
 import type { Queries } from "./store.ts";
 
@@ -100,42 +101,60 @@ function opened(row: Selectable<OtpChallengeTable> & { readonly now: number }, s
   return { challenge: toChallenge(row), send, expiresIn: Math.max(1, Math.ceil((row.expires_at - row.now) / 1000)) };
 }
 
-export async function hasLivingChallenge(q: Queries, slot: string, tries: number): Promise<boolean> {
-  const row = await q.db
+interface Try {
+  readonly slot: string;
+  readonly tries: number;
+}
+
+const livingIn = prepare((q, { slot, tries }: Try) =>
+  q.db
     .selectFrom("otp_challenges")
     .select("slot")
     .where("slot", "=", slot)
     .where("consumed_at", "is", null)
     .where("attempts", "<", tries)
-    .where("expires_at", ">", q.now)
-    .executeTakeFirst();
-  return row !== undefined;
+    .where("expires_at", ">", q.now),
+);
+
+export async function hasLivingChallenge(q: Queries, slot: string, tries: number): Promise<boolean> {
+  return (await livingIn(q, { slot, tries })).length > 0;
 }
 
-/** Takes one of the tries before anything is compared; null where none is left. */
+const countTry = prepare(
+  (q, { slot, tries }: Try) =>
+    q.db
+      .updateTable("otp_challenges")
+      .set({ attempts: sql<number>`attempts + 1` })
+      .where("slot", "=", slot)
+      .where("consumed_at", "is", null)
+      .where("attempts", "<", tries)
+      .where("expires_at", ">", q.now)
+      .returningAll()
+      .returning(unhurried(q).as("unhurried")),
+  "later",
+);
+
+/**
+ * Takes one of the tries before anything is compared; null where none is left. It is on the disk before anybody hears
+ * how the try ended, and need not be earlier.
+ */
 export async function takeTry(q: Queries, slot: string, tries: number): Promise<OtpChallenge | null> {
-  const row = await q.db
-    .updateTable("otp_challenges")
-    .set({ attempts: sql<number>`attempts + 1` })
-    .where("slot", "=", slot)
-    .where("consumed_at", "is", null)
-    .where("attempts", "<", tries)
-    .where("expires_at", ">", q.now)
-    .returningAll()
-    .executeTakeFirst();
+  const [row] = await countTry(q, { slot, tries });
   return row ? toChallenge(row) : null;
 }
 
-/** Uses the code up; false when somebody was faster. */
-export async function consumeChallenge(tx: Queries, { slot, id }: OtpChallenge): Promise<boolean> {
-  const row = await tx.db
+const useUp = prepare((tx, { slot, id }: { slot: string; id: string }) =>
+  tx.db
     .updateTable("otp_challenges")
     .set({ consumed_at: tx.now })
     .where("slot", "=", slot)
     .where("id", "=", id)
     .where("consumed_at", "is", null)
     .where("expires_at", ">", tx.now)
-    .returning("slot")
-    .executeTakeFirst();
-  return row !== undefined;
+    .returning("slot"),
+);
+
+/** Uses the code up; false when somebody was faster. */
+export async function consumeChallenge(tx: Queries, { slot, id }: OtpChallenge): Promise<boolean> {
+  return (await useUp(tx, { slot, id })).length === 1;
 }

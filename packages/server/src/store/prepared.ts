@@ -1,5 +1,5 @@
-import type { Compilable, CompiledQuery } from "kysely";
-import type { Queries } from "./store.ts";
+import { type Compilable, type CompiledQuery, type RawBuilder, sql } from "kysely";
+import type { Flush, Queries } from "./store.ts";
 
 interface Statement<Name> {
   readonly compiled: CompiledQuery;
@@ -10,7 +10,8 @@ interface Statement<Name> {
 /**
  * A statement that is built once and then only given its values: to build a query costs more than to run it on SQLite,
  * so those of the busiest flows are prepared. `build` gets a stand-in for each value and must pass it on as it is; what
- * depends on a value other than as a parameter is another statement. Every call gives all values.
+ * depends on a value other than as a parameter is another statement. Every call gives all values. With `later` it need
+ * not wait for the disk where it is run by itself; on PostgreSQL it has to return `unhurried` for that.
  *
  * @example
  * const byId = prepare((q, { id }: { id: string }) => q.db.selectFrom("devices").selectAll().where("id", "=", id));
@@ -18,12 +19,13 @@ interface Statement<Name> {
  */
 export function prepare<Values extends object, Row>(
   build: (q: Queries, values: Values) => Compilable<Row>,
+  flush: Flush = "first",
 ): (q: Queries, values: Values) => Promise<Row[]> {
   // A database's clock, and with it the whole statement, is one object for all stores of a kind. Only a clock that was
   // set forward by a test is a new one each time, and its statement too.
   const known = new WeakMap<Queries["now"], Statement<keyof Values>>();
 
-  return async (q, values) => {
+  return (q, values) => {
     const { now } = q;
     let statement = known.get(now);
     if (statement === undefined) {
@@ -32,10 +34,21 @@ export function prepare<Values extends object, Row>(
     }
     const { compiled, slots } = statement;
     const parameters = slots.map((name, index) => (name === null ? compiled.parameters[index] : values[name]));
-    const { rows } = await q.db.executeQuery<Row>({ ...compiled, parameters } as CompiledQuery<Row>);
-    return rows;
+    return q.run({ ...compiled, parameters } as CompiledQuery<Row>, flush);
   };
 }
+
+/** A statement in SQL as `prepare` takes it. */
+export const built = <Row>(q: Queries, statement: RawBuilder<Row>): Compilable<Row> => ({
+  compile: () => statement.compile(q.db),
+});
+
+/**
+ * For the `returning` of a statement that need not wait for the disk: PostgreSQL then commits it, and all else in its
+ * transaction, without. It is said there because another statement would cost more than it saves.
+ */
+export const unhurried = (q: Queries): RawBuilder<unknown> =>
+  q.kind === "postgres" ? sql`set_config('synchronous_commit', 'off', true)` : sql`null`;
 
 function compile<Values extends object>(
   q: Queries,

@@ -93,37 +93,56 @@ export function toSession(row: Selectable<SessionTable>): SessionRecord {
   };
 }
 
+interface SessionValues {
+  readonly amr: string;
+  readonly idleMs: number;
+  readonly firstMs: number;
+  readonly absoluteMs: number;
+}
+
+const sessionInsert = prepare(
+  (tx, session: Omit<NewSession, "amr" | "idleSeconds" | "absoluteSeconds"> & SessionValues) =>
+    tx.db
+      .insertInto("sessions")
+      .values((eb) => ({
+        id: session.id,
+        tenant_id: session.tenantId,
+        user_id: session.userId,
+        kind: session.kind,
+        username: session.username,
+        provider: session.provider,
+        amr: session.amr,
+        acr: session.acr,
+        scope: session.scope,
+        entity_id: session.entityId,
+        parent_id: session.parentId,
+        device_id: session.deviceId,
+        refresh_key_id: session.refreshKeyId,
+        counter: 0,
+        head_hash: session.headHash,
+        parent_hash: null,
+        jkt: session.jkt,
+        created_at: tx.now,
+        rotated_at: tx.now,
+        idle_ms: session.idleMs,
+        expires_at: eb(tx.now, "+", session.firstMs),
+        absolute_expires_at: eb(tx.now, "+", session.absoluteMs),
+        revoked_at: null,
+        revoked_reason: null,
+      }))
+      .returningAll(),
+);
+
 export async function insertSession(tx: Queries, session: NewSession): Promise<SessionRecord> {
-  const row = await tx.db
-    .insertInto("sessions")
-    .values((eb) => ({
-      id: session.id,
-      tenant_id: session.tenantId,
-      user_id: session.userId,
-      kind: session.kind,
-      username: session.username,
-      provider: session.provider,
-      amr: JSON.stringify(session.amr),
-      acr: session.acr,
-      scope: session.scope,
-      entity_id: session.entityId,
-      parent_id: session.parentId,
-      device_id: session.deviceId,
-      refresh_key_id: session.refreshKeyId,
-      counter: 0,
-      head_hash: session.headHash,
-      parent_hash: null,
-      jkt: session.jkt,
-      created_at: tx.now,
-      rotated_at: tx.now,
-      idle_ms: session.idleSeconds * 1000,
-      expires_at: eb(tx.now, "+", Math.min(session.idleSeconds, session.absoluteSeconds) * 1000),
-      absolute_expires_at: eb(tx.now, "+", session.absoluteSeconds * 1000),
-      revoked_at: null,
-      revoked_reason: null,
-    }))
-    .returningAll()
-    .executeTakeFirstOrThrow();
+  const { amr, idleSeconds, absoluteSeconds, ...rest } = session;
+  const [row] = await sessionInsert(tx, {
+    ...rest,
+    amr: JSON.stringify(amr),
+    idleMs: idleSeconds * 1000,
+    firstMs: Math.min(idleSeconds, absoluteSeconds) * 1000,
+    absoluteMs: absoluteSeconds * 1000,
+  });
+  if (!row) throw new Error("The database gave no session back.");
   return toSession(row);
 }
 

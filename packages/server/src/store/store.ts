@@ -1,4 +1,4 @@
-import type { Kysely, RawBuilder } from "kysely";
+import type { CompiledQuery, Kysely, RawBuilder } from "kysely";
 import type { Database } from "./schema.ts";
 
 export type DatabaseKind = "sqlite" | "postgres";
@@ -9,6 +9,11 @@ export interface Queries {
   /** The database's clock in milliseconds, as an expression for use inside a statement. */
   readonly now: RawBuilder<number>;
   readonly kind: DatabaseKind;
+  /**
+   * Runs a statement that is built already; `prepare` is the way to have one. By itself, not in a transaction, it may be
+   * one that need not wait for the disk.
+   */
+  run<Row>(query: CompiledQuery<Row>, flush?: Flush): Promise<Row[]>;
 }
 
 /**

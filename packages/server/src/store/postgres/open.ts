@@ -1,7 +1,9 @@
 import { Kysely, type RawBuilder, sql } from "kysely";
 import type { Backend } from "../backend.ts";
 import type { Database } from "../schema.ts";
+import { runAlone, transactionOn } from "../straight.ts";
 import { postgresDialect } from "./dialect.ts";
+import { PostgresDriver } from "./driver.ts";
 import { isCollision } from "./errors.ts";
 import { listenForHints } from "./hints.ts";
 import { connectionOptions, openPool } from "./pool.ts";
@@ -20,11 +22,14 @@ function now(offset: number): RawBuilder<number> {
 export function openPostgres(url: string, poolSize: number): Backend {
   const pool = openPool(url, poolSize, "everyday");
   const names = new StatementNames();
+  const drivers = { first: new PostgresDriver(pool, names, "first"), later: new PostgresDriver(pool, names, "later") };
+  const dialect = postgresDialect(drivers.first);
   const hints = listenForHints(connectionOptions(url));
   return {
     kind: "postgres",
-    db: new Kysely<Database>({ dialect: postgresDialect(pool, names) }),
-    unhurriedDb: new Kysely<Database>({ dialect: postgresDialect(pool, names, "later") }),
+    db: new Kysely<Database>({ dialect }),
+    run: (query, flush) => runAlone(drivers[flush], query),
+    transaction: (work, flush) => transactionOn(drivers[flush], dialect, work),
     now,
     isCollision,
     exclusively: (work) =>
@@ -53,7 +58,8 @@ export function openPostgres(url: string, poolSize: number): Backend {
 async function onOwnConnection<Tables, T>(url: string, work: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
   const pool = openPool(url, 1, "unhurried");
   try {
-    return await work(new Kysely<Tables>({ dialect: postgresDialect(pool, new StatementNames()) }));
+    const driver = new PostgresDriver(pool, new StatementNames(), "first");
+    return await work(new Kysely<Tables>({ dialect: postgresDialect(driver) }));
   } finally {
     await pool.end();
   }

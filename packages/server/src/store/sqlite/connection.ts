@@ -58,6 +58,7 @@ export class SqliteConnection implements DatabaseConnection {
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    if (!this.#hasTurn) throw new Error("This connection was given back: its transaction has ended.");
     if (this.#transaction === "none") return await this.#patiently(() => this.#run<R>(query.sql, query.parameters));
     this.#assertAlive();
     try {

@@ -1,7 +1,5 @@
 import { type Dialect, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
-import type { Flush } from "../store.ts";
-import type { SharedConnection } from "./connection.ts";
-import { SqliteDriver } from "./driver.ts";
+import type { SqliteDriver } from "./driver.ts";
 
 /** Says that connections may be asked for at the same time: our driver has its own queue, with a limit to the wait. */
 class QueueingSqliteAdapter extends SqliteAdapter {
@@ -11,9 +9,9 @@ class QueueingSqliteAdapter extends SqliteAdapter {
 }
 
 /** Kysely over `node:sqlite`. */
-export function sqliteDialect(shared: SharedConnection, flush: Flush = "first"): Dialect {
+export function sqliteDialect(driver: SqliteDriver): Dialect {
   return {
-    createDriver: () => new SqliteDriver(shared, flush),
+    createDriver: () => driver,
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createAdapter: () => new QueueingSqliteAdapter(),
     createIntrospector: (kysely) => new SqliteIntrospector(kysely),

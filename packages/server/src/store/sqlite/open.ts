@@ -1,8 +1,10 @@
 import { Kysely, type RawBuilder, sql } from "kysely";
 import type { Backend } from "../backend.ts";
 import type { Database } from "../schema.ts";
+import { runAlone, transactionOn } from "../straight.ts";
 import { shareConnection } from "./connection.ts";
 import { sqliteDialect } from "./dialect.ts";
+import { SqliteDriver } from "./driver.ts";
 import { watchDataVersion } from "./hints.ts";
 import { openFile } from "./open-file.ts";
 
@@ -15,12 +17,15 @@ function now(offset: number): RawBuilder<number> {
 export function openSqlite(file: string): Backend {
   const handle = openFile(file);
   const shared = shareConnection(handle, 5000);
-  const db = new Kysely<Database>({ dialect: sqliteDialect(shared) });
+  const drivers = { first: new SqliteDriver(shared, "first"), later: new SqliteDriver(shared, "later") };
+  const dialect = sqliteDialect(drivers.first);
+  const db = new Kysely<Database>({ dialect });
   const hints = watchDataVersion(handle);
   return {
     kind: "sqlite",
     db,
-    unhurriedDb: new Kysely<Database>({ dialect: sqliteDialect(shared, "later") }),
+    run: (query, flush) => runAlone(drivers[flush], query),
+    transaction: (work, flush) => transactionOn(drivers[flush], dialect, work),
     now,
     // `begin immediate` lets one writer in at a time.
     isCollision: () => false,
@@ -43,7 +48,8 @@ export function openSqlite(file: string): Backend {
 async function onOwnConnection<Tables, T>(file: string, work: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
   const handle = openFile(file);
   try {
-    return await work(new Kysely<Tables>({ dialect: sqliteDialect(shareConnection(handle, 60_000)) }));
+    const driver = new SqliteDriver(shareConnection(handle, 60_000), "first");
+    return await work(new Kysely<Tables>({ dialect: sqliteDialect(driver) }));
   } finally {
     handle.close();
   }
