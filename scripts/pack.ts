@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
  */
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const target = resolve(process.argv[2] ?? join(root, "dist"));
-const packages = ["contract", "client"];
+const packages = ["contract", "client", "entity-data"];
 
 type Json = string | { [key: string]: Json };
 interface Manifest {

@@ -9,6 +9,7 @@ import { type AuthState, isLiving } from "./auth-state.ts";
 import { type Checks, sleep, startChecks } from "./checks.ts";
 import { createEngine, type Engine } from "./engine.ts";
 import { AuthError } from "./errors.ts";
+import type { KeyDatabase } from "./keys/key-database.ts";
 import { once } from "./once.ts";
 import type { AuthManagerOptions } from "./options.ts";
 import { graceEnd } from "./session.ts";
@@ -78,6 +79,16 @@ export class AuthManager {
   /** The state now. The object stays the same until something changes. */
   get state(): AuthState {
     return this.#engine.state;
+  }
+
+  /** The tenant of the storage; empty means the service's default tenant. */
+  get tenantId(): string {
+    return this.#engine.storage.tenantId;
+  }
+
+  /** The key database of this manager, once it is initialized. `@fieldgate/entity-data` keeps its keys there too. */
+  get keys(): KeyDatabase {
+    return this.#engine.keys();
   }
 
   /** Signs in with username and password, or through the adapter of the given type. */

@@ -16,7 +16,7 @@ export { type AdapterOf, type AdapterTypes, AuthManager } from "./auth-manager.t
 export type { AuthEvent, AuthState, EndReason, Person, SettledState, SignedOutReason } from "./auth-state.ts";
 export type { Claims } from "./encoding.ts";
 export { AuthError, ConfigurationError, NetworkError } from "./errors.ts";
-export type { KeyDatabase, KeyRecords, PendingLogout, RecordKind } from "./keys/key-database.ts";
+export type { KeyDatabase, KeyRecords, PendingLogout, RecordKind, VaultRecord } from "./keys/key-database.ts";
 export type { AuthManagerOptions } from "./options.ts";
 export type { Prover } from "./renewal/dpop.ts";
 export type { SignInAnswer } from "./session.ts";

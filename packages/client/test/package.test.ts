@@ -59,7 +59,7 @@ describe("the published package", () => {
       encoding: "utf8",
     });
     const tarballs = packed.trim().split("\n");
-    expect(tarballs).toHaveLength(2);
+    expect(tarballs).toHaveLength(3);
     await writeFile(join(folder, "package.json"), `{ "name": "empty", "private": true, "type": "module" }`);
     run("npm", "install", "--silent", "--prefer-offline", "--no-audit", "--no-fund", ...tarballs);
     await mkdir(join(folder, "src"));

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { defaultDirectory, PrivateDirectory } from "../storage/private-files.ts";
-import type { KeyDatabase, KeyRecords, RecordKind } from "./key-database.ts";
+import type { KeyDatabase, KeyRecords, RecordKind, VaultRecord } from "./key-database.ts";
 
 const es256 = { name: "ECDSA", namedCurve: "P-256" };
 
@@ -9,6 +9,10 @@ interface StoredPair {
   readonly at: number;
   readonly privateKey: JsonWebKey;
   readonly publicKey: JsonWebKey;
+}
+
+interface StoredVault extends Omit<VaultRecord, "key"> {
+  readonly key: JsonWebKey;
 }
 
 /** The key database of a program in Node: one file a record, readable by its owner alone (0600). */
@@ -25,7 +29,9 @@ export class FileKeyDatabase implements KeyDatabase {
   }
 
   async put<K extends RecordKind>(kind: K, id: string, record: KeyRecords[K]): Promise<void> {
-    const stored = "pair" in record ? await exportPair(record) : record;
+    let stored: unknown = record;
+    if ("pair" in record) stored = await exportPair(record);
+    if ("key" in record) stored = { ...record, key: await crypto.subtle.exportKey("jwk", record.key) };
     await this.#files.write(fileName(kind, id), JSON.stringify([id, stored]));
   }
 
@@ -44,8 +50,11 @@ export class FileKeyDatabase implements KeyDatabase {
   async #read<K extends RecordKind>(kind: K, name: string): Promise<[string, KeyRecords[K]] | null> {
     const text = (await this.#files.read(name))?.toString();
     if (text === undefined) return null;
-    const [id, stored] = JSON.parse(text) as [string, StoredPair & KeyRecords[K]];
-    return [id, (kind === "pair" ? await importPair(stored) : stored) as KeyRecords[K]];
+    const [id, stored] = JSON.parse(text) as [string, StoredPair & StoredVault];
+    let record: unknown = stored;
+    if (kind === "pair") record = await importPair(stored);
+    if (kind === "vault") record = await importVault(stored);
+    return [id, record as KeyRecords[K]];
   }
 }
 
@@ -73,4 +82,8 @@ async function importPair({ at, privateKey, publicKey }: StoredPair): Promise<Ke
     crypto.subtle.importKey("jwk", publicKey, es256, true, ["verify"]),
   ]);
   return { at, pair: { privateKey: secret, publicKey: open } };
+}
+
+async function importVault({ at, owner, key }: StoredVault): Promise<VaultRecord> {
+  return { at, owner, key: await crypto.subtle.importKey("jwk", key, "AES-GCM", true, ["encrypt", "decrypt"]) };
 }

@@ -9,14 +9,23 @@ export interface KeyRecords {
   readonly pair: { readonly at: number; readonly pair: CryptoKeyPair };
   readonly logout: PendingLogout;
   readonly device: { readonly at: number; readonly token: string };
+  /** The key that seals what somebody has on this device; of `@fieldgate/entity-data`. */
+  readonly vault: VaultRecord;
+}
+
+/** An AES-GCM key, and whose data it opens. */
+export interface VaultRecord {
+  readonly at: number;
+  readonly owner: string;
+  readonly key: CryptoKey;
 }
 export type RecordKind = keyof KeyRecords;
 
-export const recordKinds: readonly RecordKind[] = ["pair", "logout", "device"];
+export const recordKinds: readonly RecordKind[] = ["pair", "logout", "device", "vault"];
 
 /**
- * The client's own database per tenant, beside the sessions: the key pairs they are bound to, logouts still to be told, and the
- * tokens that name this device. Records are independent of each other, so no implementation needs a lock.
+ * The client's own database per tenant, beside the sessions: the key pairs they are bound to, logouts still to be told, the
+ * tokens that name this device, and the keys of what is kept on it. Records are independent of each other, so no implementation needs a lock.
  */
 export interface KeyDatabase {
   /** Whether a private key has to be readable to be kept. */

@@ -58,6 +58,22 @@ describe.each(Object.entries(databases))("keys in %s", (_, open) => {
     await keys.close();
   });
 
+  test("a vault key that was kept still opens what it sealed", async () => {
+    const keys = open("vaults");
+    const key = await crypto.subtle.generateKey({ name: "AES-GCM", length: 256 }, keys.extractable, [
+      "encrypt",
+      "decrypt",
+    ]);
+    const cipher = { name: "AES-GCM", iv: new Uint8Array(12) };
+    const sealed = await crypto.subtle.encrypt(cipher, key, new TextEncoder().encode("a form"));
+    await keys.put("vault", "v", { at: 1, owner: "o", key });
+    const kept = await keys.get("vault", "v");
+    if (!kept) throw new Error("The key is gone.");
+    expect(kept.owner).toBe("o");
+    expect(new TextDecoder().decode(await crypto.subtle.decrypt(cipher, kept.key, sealed))).toBe("a form");
+    await keys.close();
+  });
+
   test("the oldest of too many are dropped, never the newest", async () => {
     const keys = open("many");
     for (let at = 40; at > 0; at--) await putBounded(keys, "device", `d${at}`, { at, token: "t" });

@@ -1,0 +1,152 @@
+import { EntityDataError } from "../errors.ts";
+import type { EntityEvent } from "../events/event.ts";
+import type { RejectedEvent } from "./progress.ts";
+import type { SyncSession } from "./sync-session.ts";
+import type { PushResult, SyncEvent, SyncPushResponse } from "./wire.ts";
+
+export interface PushLimits {
+  /** Most events and most bytes of a batch. */
+  readonly batchEvents: number;
+  readonly batchBytes: number;
+  /** Most bytes of one event's data as JSON: the service takes no larger ones. */
+  readonly eventBytes: number;
+}
+
+export interface PushParts {
+  readonly session: SyncSession;
+  readonly limits: PushLimits;
+  /** Sends a batch, as JSON. Rejects with `Unwelcome` where the batch as a whole is not taken. */
+  readonly send: (body: string) => Promise<SyncPushResponse>;
+  readonly isUnwelcome: (error: unknown) => error is Error & { readonly code: string };
+  readonly onSettled: (count: number) => void;
+  readonly signal: AbortSignal;
+}
+
+export interface Pushed {
+  readonly accepted: number;
+  readonly duplicates: number;
+  readonly rejected: readonly RejectedEvent[];
+}
+
+/** An event as it is sent: as text, so that it is measured and sent without being written twice. */
+interface Parcel {
+  readonly event: EntityEvent;
+  readonly text: string;
+  readonly bytes: number;
+}
+
+interface Batch {
+  readonly parcels: readonly Parcel[];
+  /** Those that the service would not take. */
+  readonly tooLarge: readonly EntityEvent[];
+  readonly lastSequence: number;
+}
+
+const encoder = new TextEncoder();
+const pageSize = 50;
+
+/** Sends everything that is pending, in its order. While one batch is on its way the next is opened. */
+export async function push(parts: PushParts): Promise<Pushed> {
+  const { session, signal } = parts;
+  const total = { accepted: 0, duplicates: 0, rejected: [] as RejectedEvent[] };
+  const note = async (events: readonly EntityEvent[], results: readonly PushResult[]) => {
+    await session.settle(events, results);
+    for (const { id, status, code = "rejected", message = "" } of results) {
+      if (status === "accepted") total.accepted++;
+      else if (status === "duplicate") total.duplicates++;
+      else total.rejected.push({ id, code, message });
+    }
+    parts.onSettled(results.length);
+  };
+  let next = gather(parts, 0);
+  for (;;) {
+    const { parcels, tooLarge, lastSequence } = await next;
+    if (parcels.length + tooLarge.length === 0) return total;
+    next = gather(parts, lastSequence);
+    // It is waited for in the next round, if there is one.
+    next.catch(() => 0);
+    if (tooLarge.length > 0)
+      await note(
+        tooLarge,
+        tooLarge.map((event) => refusal(event, parts.limits)),
+      );
+    if (parcels.length > 0) await deliver(parts, parcels, note);
+    signal.throwIfAborted();
+  }
+}
+
+/** Sends a batch; where the service does not take it as a whole, its halves, until the one that spoils it stands alone. */
+async function deliver(
+  parts: PushParts,
+  parcels: readonly Parcel[],
+  note: (events: readonly EntityEvent[], results: readonly PushResult[]) => Promise<void>,
+): Promise<void> {
+  const events = parcels.map(({ event }) => event);
+  try {
+    const { results } = await parts.send(toBody(parts.session.deviceId, parcels));
+    await note(events, matchResults(events, results));
+  } catch (error) {
+    if (!parts.isUnwelcome(error)) throw error;
+    const [only] = events;
+    if (only && events.length === 1) {
+      const code = error.code as PushResult["code"] & string;
+      return note([only], [{ id: only.id, status: "rejected", code, message: error.message }]);
+    }
+    const half = Math.ceil(parcels.length / 2);
+    await deliver(parts, parcels.slice(0, half), note);
+    await deliver(parts, parcels.slice(half), note);
+  }
+}
+
+/** The next events, as many as go into a batch. */
+async function gather({ session, limits }: PushParts, after: number): Promise<Batch> {
+  const parcels: Parcel[] = [];
+  const tooLarge: EntityEvent[] = [];
+  let bytes = frameBytes(session.deviceId);
+  let lastSequence = after;
+  // What is too large for the service is large here too: a few of them are enough at once.
+  while (parcels.length < limits.batchEvents && tooLarge.length < 10) {
+    const page = await session.pending(lastSequence, Math.min(pageSize, limits.batchEvents - parcels.length));
+    for (const event of page) {
+      const parcel = toParcel(event);
+      if (encoder.encode(JSON.stringify(event.data)).length > limits.eventBytes) {
+        tooLarge.push(event);
+      } else if (parcels.length > 0 && bytes + parcel.bytes + 1 > limits.batchBytes) {
+        return { parcels, tooLarge, lastSequence };
+      } else {
+        parcels.push(parcel);
+        bytes += parcel.bytes + 1;
+      }
+      lastSequence = event.sequence;
+    }
+    if (page.length === 0) break;
+  }
+  return { parcels, tooLarge, lastSequence };
+}
+
+function toParcel(event: EntityEvent): Parcel {
+  const { id, entityId, type, data, deviceTime, sequence, baseVersion, hash } = event;
+  const wire: SyncEvent = { id, entityId, type, data, deviceTime, sequence, baseVersion, ...(hash && { hash }) };
+  const text = JSON.stringify(wire);
+  return { event, text, bytes: encoder.encode(text).length };
+}
+
+const toBody = (deviceId: string, parcels: readonly Parcel[]): string =>
+  `{"deviceId":${JSON.stringify(deviceId)},"events":[${parcels.map(({ text }) => text).join(",")}]}`;
+
+const frameBytes = (deviceId: string): number => encoder.encode(toBody(deviceId, [])).length;
+
+function refusal({ id }: EntityEvent, { eventBytes }: PushLimits): PushResult {
+  const message = `The form is larger than ${eventBytes / 1024} KiB, which is more than the service takes.`;
+  return { id, status: "rejected", code: "event_too_large", message };
+}
+
+/** The result of each event. An answer that leaves one out is not the service's. */
+function matchResults(events: readonly EntityEvent[], results: readonly PushResult[]): PushResult[] {
+  const byId = new Map((Array.isArray(results) ? results : []).map((result: PushResult) => [result.id, result]));
+  return events.map(({ id }) => {
+    const result = byId.get(id);
+    if (result) return result;
+    throw new EntityDataError("refused", "The service answered without a word on some events. Sync again later.");
+  });
+}

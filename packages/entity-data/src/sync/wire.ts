@@ -1,0 +1,1 @@
+export type { PulledEvent, PushResult, SyncEvent, SyncPullResponse, SyncPushResponse } from "@fieldgate/contract";

@@ -1,0 +1,194 @@
+import type { AuthManager, AuthState, KeyDatabase, Person, VaultRecord } from "@fieldgate/client";
+import { EntityDataError } from "../errors.ts";
+import { base64url, fromBase64url } from "../hash-chain.ts";
+import { type Cipher, createCipher } from "./cipher.ts";
+
+/** Owners of what was written before anybody signed in begin with this. */
+const devicePrefix = "device-";
+const isDevice = (owner: string) => owner.startsWith(devicePrefix);
+
+/** Who works here, and with which key. */
+export interface Seat {
+  /** Null while nobody is signed in, or their key could not be had yet. */
+  readonly person: Person | null;
+  readonly cipher: Cipher;
+}
+
+/** Who is signed in, by the state of the AuthManager; null for nobody. */
+export function personIn(state: AuthState): Person | null {
+  switch (state.status) {
+    case "signingIn":
+      return personIn(state.before);
+    case "signedIn":
+    case "refreshing":
+    case "offlineGrace":
+      return { provider: state.provider, username: state.username };
+    default:
+      return null;
+  }
+}
+
+export const isSamePerson = (a: Person | null, b: Person | null): boolean =>
+  a?.provider === b?.provider && a?.username === b?.username;
+
+/**
+ * The keys of what lies on this device, in the client's key database. A person's own comes from the service at sign-in, is kept
+ * while they are signed in, so that an app can be opened again offline, and is deleted when they leave.
+ */
+export class Vault {
+  readonly #auth: AuthManager;
+  readonly #unsubscribe: () => void;
+  #seat: { readonly person: Person; readonly cipher: Cipher } | undefined;
+  #device: Promise<Cipher> | undefined;
+  /** One at a time: a key that is being deleted must not be the one that was just fetched. */
+  #queue: Promise<unknown> = Promise.resolve();
+
+  constructor(auth: AuthManager) {
+    this.#auth = auth;
+    let before: Person | null = null;
+    this.#unsubscribe = auth.subscribe((state) => {
+      const person = personIn(state);
+      const left = before;
+      if (isSamePerson(left, person)) return;
+      before = person;
+      this.#seat = undefined;
+      // Patience that ran out is this device's opinion: the person may come back, offline too.
+      const isGone = state.status !== "expired" || ["invalid_grant", "session_revoked"].includes(state.reason);
+      if (left && isGone) this.#inTurn(() => this.#forget(left)).catch(() => 0);
+    });
+  }
+
+  /** Removes keys of people who are not signed in any more: a page may have been closed in the middle of a logout. */
+  async initialize(): Promise<void> {
+    await this.#auth.initialize();
+    await this.#inTurn(async () => {
+      if (this.#auth.state.status !== "signedOut") return;
+      for (const [id] of await this.#keys.list("vault")) {
+        if (!isDevice(id)) await this.#keys.remove("vault", id);
+      }
+    });
+  }
+
+  /** Who works here now. What somebody writes whose key cannot be had now is the device's, until it can. */
+  async seat(): Promise<Seat> {
+    const person = personIn(this.#auth.state);
+    const cipher = person && (await this.#inTurn(() => this.#cipherOf(person).catch(() => null)));
+    return cipher ? { person, cipher } : { person: null, cipher: await this.device() };
+  }
+
+  /** The signed-in person. Rejects when nobody is, or their key cannot be had. */
+  async personalSeat(): Promise<Seat & { readonly person: Person }> {
+    const person = personIn(this.#auth.state);
+    if (!person) throw notAuthenticated();
+    return { person, cipher: await this.#inTurn(() => this.#cipherOf(person)) };
+  }
+
+  /** The owner of what the signed-in person wrote, as far as it is known without asking anybody. */
+  async owner(): Promise<string | null> {
+    const person = personIn(this.#auth.state);
+    if (!person) return null;
+    if (this.#seat && isSamePerson(this.#seat.person, person)) return this.#seat.cipher.owner;
+    return (await this.#keys.get("vault", await placeOf(person)))?.owner ?? null;
+  }
+
+  /**
+   * The ciphers of what belongs to nobody yet. Usually one; two tabs that make the first one at the same moment make two, and none
+   * takes the other's place.
+   */
+  async devices(): Promise<Cipher[]> {
+    const records = (await this.#keys.list("vault")).filter(([id]) => isDevice(id));
+    return records.sort(([a], [b]) => (a < b ? -1 : 1)).map(([owner, { key }]) => createCipher(owner, key));
+  }
+
+  /** The one of them to write with. */
+  device(): Promise<Cipher> {
+    this.#device ??= this.#openDevice().catch((error) => {
+      this.#device = undefined;
+      throw error;
+    });
+    return this.#device;
+  }
+
+  /** Deletes a person's key now. It is given back at their next sign-in. */
+  async lock(person: Person): Promise<void> {
+    await this.#inTurn(() => this.#forget(person));
+  }
+
+  async close(): Promise<void> {
+    this.#unsubscribe();
+    await this.#queue;
+  }
+
+  get #keys(): KeyDatabase {
+    return this.#auth.keys;
+  }
+
+  async #cipherOf(person: Person): Promise<Cipher> {
+    if (this.#seat && isSamePerson(this.#seat.person, person)) return this.#seat.cipher;
+    checkCrypto();
+    const place = await placeOf(person);
+    const { owner, key } = (await this.#keys.get("vault", place)) ?? (await this.#fetch(place));
+    const cipher = createCipher(owner, key);
+    if (!isSamePerson(personIn(this.#auth.state), person)) throw notAuthenticated();
+    this.#seat = { person, cipher };
+    return cipher;
+  }
+
+  async #fetch(place: string): Promise<VaultRecord> {
+    const signal = AbortSignal.timeout(15_000);
+    const response = await this.#auth.fetch("api/users/me/vault-key", { signal }).catch((cause) => {
+      throw new EntityDataError("unreachable", "The service did not give the key of this person's data.", { cause });
+    });
+    const answer = (await response.json().catch(() => ({}))) as { keyId?: string; key?: string; code?: string };
+    if (response.status === 401) throw notAuthenticated();
+    if (!response.ok || !answer.key || !answer.keyId) {
+      const details = { status: response.status, ...(answer.code && { problem: answer.code }) };
+      throw new EntityDataError("unreachable", "The service did not give the key of this person's data.", details);
+    }
+    const usages: KeyUsage[] = ["encrypt", "decrypt"];
+    const bytes = fromBase64url(answer.key);
+    const key = await crypto.subtle.importKey("raw", bytes, "AES-GCM", this.#keys.extractable, usages);
+    const record = { at: Date.now(), owner: answer.keyId, key };
+    await this.#keys.put("vault", place, record);
+    return record;
+  }
+
+  async #openDevice(): Promise<Cipher> {
+    checkCrypto();
+    const [known] = await this.devices();
+    if (known) return known;
+    const owner = `${devicePrefix}${crypto.randomUUID()}`;
+    const algorithm = { name: "AES-GCM", length: 256 };
+    const key = await crypto.subtle.generateKey(algorithm, this.#keys.extractable, ["encrypt", "decrypt"]);
+    await this.#keys.put("vault", owner, { at: Date.now(), owner, key });
+    return createCipher(owner, key);
+  }
+
+  async #forget(person: Person): Promise<void> {
+    // They, or the same person again, may have signed in since.
+    if (isSamePerson(personIn(this.#auth.state), person)) return;
+    this.#seat = undefined;
+    await this.#keys.remove("vault", await placeOf(person));
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#queue.then(work);
+    this.#queue = turn.catch(() => 0);
+    return turn;
+  }
+}
+
+/** The record of a person, without their name in it. */
+async function placeOf({ provider, username }: Person): Promise<string> {
+  const text = new TextEncoder().encode(`${provider} ${username}`);
+  return base64url(new Uint8Array(await crypto.subtle.digest("SHA-256", text)));
+}
+
+export function notAuthenticated(): EntityDataError {
+  return new EntityDataError("not_authenticated", "Nobody is signed in: sign in, then try again. Nothing was changed.");
+}
+
+function checkCrypto(): void {
+  if (globalThis.crypto?.subtle) return;
+  throw new EntityDataError("insecure_context", "Nothing can be kept safe on this page: serve it over https.");
+}
