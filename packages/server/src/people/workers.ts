@@ -5,6 +5,7 @@ import { Fault } from "../fault.ts";
 import type { EventType } from "../journal/event.ts";
 import { recordEvent } from "../journal/record.ts";
 import { clearSubject } from "../store/budgets.ts";
+import { prepare } from "../store/prepared.ts";
 import type { WorkerTable } from "../store/schema.ts";
 import { endSessions } from "../store/sessions.ts";
 import type { Queries } from "../store/store.ts";
@@ -56,14 +57,18 @@ function checkRoles(roles: readonly string[]): WorkerRole[] {
   });
 }
 
-export async function findWorker(q: Queries, tenantId: string, username: string): Promise<Worker | null> {
-  const row = await q.db
+const workerByName = prepare((q, name: { readonly tenantId: string; readonly usernameKey: string }) =>
+  q.db
     .selectFrom("workers")
     .selectAll()
-    .where("tenant_id", "=", tenantId)
-    // PostgreSQL refuses NUL in any text. No worker has one, so nothing is lost by asking without.
-    .where("username_key", "=", foldUsername(username).replaceAll("\0", "\uFFFD"))
-    .executeTakeFirst();
+    .where("tenant_id", "=", name.tenantId)
+    .where("username_key", "=", name.usernameKey),
+);
+
+export async function findWorker(q: Queries, tenantId: string, username: string): Promise<Worker | null> {
+  // PostgreSQL refuses NUL in any text. No worker has one, so nothing is lost by asking without.
+  const usernameKey = foldUsername(username).replaceAll("\0", "\uFFFD");
+  const [row] = await workerByName(q, { tenantId, usernameKey });
   return row ? toWorker(row) : null;
 }
 
@@ -77,22 +82,26 @@ export async function findWorkerById(q: Queries, tenantId: string, id: string): 
   return row ? toWorker(row) : null;
 }
 
+const livingCredential = prepare((tx, credential: Pick<Worker, "id" | "credentialVersion">) => {
+  const query = tx.db
+    .selectFrom("workers")
+    .innerJoin("tenants", "tenants.id", "workers.tenant_id")
+    .select("workers.id")
+    .where("workers.id", "=", credential.id)
+    .where("workers.credential_version", "=", credential.credentialVersion)
+    .where("workers.disabled_at", "is", null)
+    .where("tenants.disabled_at", "is", null);
+  // SQLite runs one writer at a time and needs no lock.
+  return tx.kind === "postgres" ? query.forShare() : query;
+});
+
 /**
  * Whether the credential that was checked is still the current one. Until the transaction ends nobody can change it, so
  * that a sign-in and a change of password at the same moment leave no session behind.
  */
 export async function credentialStillHolds(tx: Queries, worker: Worker): Promise<boolean> {
-  let query = tx.db
-    .selectFrom("workers")
-    .innerJoin("tenants", "tenants.id", "workers.tenant_id")
-    .select("workers.id")
-    .where("workers.id", "=", worker.id)
-    .where("workers.credential_version", "=", worker.credentialVersion)
-    .where("workers.disabled_at", "is", null)
-    .where("tenants.disabled_at", "is", null);
-  // SQLite runs one writer at a time and needs no lock.
-  if (tx.kind === "postgres") query = query.forShare();
-  return (await query.executeTakeFirst()) !== undefined;
+  const { id, credentialVersion } = worker;
+  return (await livingCredential(tx, { id, credentialVersion })).length === 1;
 }
 
 export async function listWorkers(q: Queries, tenantId: string): Promise<Worker[]> {
