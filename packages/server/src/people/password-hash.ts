@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { hash, verify } from "@node-rs/argon2";
+import { type HashParameters, runHashTask, tasksAhead } from "./hash-threads.ts";
 import { createWorkGate, type WorkGateOptions } from "./work-gate.ts";
 
 /** OWASP's second recommendation for argon2id, the library's algorithm by default; the parameters travel in each hash. */
@@ -19,13 +19,19 @@ export interface PasswordHasher {
   needsUpgrade(hash: string): boolean;
 }
 
-/** The cores are enough at once: more would only slow each other. */
-export function createPasswordHasher(options: WorkGateOptions): PasswordHasher {
-  const gate = createWorkGate(options);
+/** `parallel` hashes run at once: more than there are cores would only slow each other. */
+export function createPasswordHasher({ parallel, queue }: WorkGateOptions): PasswordHasher {
+  // What lies at hand for a thread has left the queue; both together stay as many as were asked for.
+  const ahead = tasksAhead(parallel);
+  const gate = createWorkGate({ parallel: ahead, queue: Math.max(0, queue - (ahead - parallel)) });
+  const verify = (known: string, password: string) =>
+    runHashTask({ kind: "verify", known, password }, parallel) as Promise<boolean>;
+  const hash = (password: string, cost: HashParameters = parameters) =>
+    runHashTask({ kind: "hash", password, parameters: cost }, parallel) as Promise<string>;
   const decoy = makeDecoy();
 
   return {
-    hash: (password) => gate.run("", () => hash(password, parameters)),
+    hash: (password) => gate.run("", () => hash(password)),
     verify: (known, password, lane = "") =>
       gate.run(lane, async () => {
         if (known === null) {
@@ -33,7 +39,9 @@ export function createPasswordHasher(options: WorkGateOptions): PasswordHasher {
           return false;
         }
         const matches = await verify(known, password);
-        if (!matches) await makeUpFor(known, password);
+        // A weaker hash is refused sooner, which would tell that there is someone: the missing work is done all the same.
+        const missing = ourWork - costOf(known).work;
+        if (!matches && missing > 0) await hash(password, { ...parameters, memoryCost: memoryFor(missing) });
         return matches;
       }),
     demandRoom: gate.demandRoom,
@@ -65,10 +73,4 @@ function costOf(known: string): { isOurKind: boolean; memory: number; work: numb
 
 const leastMemory = 8;
 
-/** A weaker hash is refused sooner, which would tell that there is someone: the missing work is done all the same. */
-async function makeUpFor(known: string, password: string): Promise<void> {
-  const missing = ourWork - costOf(known).work;
-  if (missing <= 0) return;
-  const memoryCost = Math.max(leastMemory, Math.floor(missing / parameters.timeCost));
-  await hash(password, { ...parameters, memoryCost });
-}
+const memoryFor = (work: number) => Math.max(leastMemory, Math.floor(work / parameters.timeCost));

