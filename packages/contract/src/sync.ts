@@ -9,7 +9,7 @@ import { component, literals, ref, strictObject } from "./schema.ts";
  *   must not be applied. What becomes of them comes later as an event of its own with `proposalId`: an ordinary
  *   `update-individual` with just these fields where they were accepted, a `refuse-proposal` where they were not.
  * - `erase-entity` comes from the server alone: drop everything that is kept of the entity. Its other events are not
- *   pulled any more.
+ *   pulled any more. `merge-entity` says that the entity is one person with the one that `data.into` names.
  * - `epoch` changes when the server was restored from a backup. Cursors of before then start over, and what was
  *   accepted since that backup has to be pushed again; it is idempotent, so push everything that is still at hand.
  */
@@ -37,7 +37,7 @@ export const syncEventTypes = [
 export type SyncEventType = (typeof syncEventTypes)[number];
 
 /** Event types that only the server writes. */
-export const serverEventTypes = ["refuse-proposal", "erase-entity"] as const;
+export const serverEventTypes = ["refuse-proposal", "erase-entity", "merge-entity"] as const;
 export type ServerEventType = (typeof serverEventTypes)[number];
 
 export const uuidPattern = "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$";
@@ -98,6 +98,7 @@ export const rejectionCodes = [
   "identifier_taken",
   "entity_not_found",
   "entity_erased",
+  "entity_merged",
 ] as const;
 export type RejectionCode = (typeof rejectionCodes)[number];
 

@@ -9,6 +9,7 @@ import { applyMigrations, migrations } from "../store/migrate.ts";
 import { openBackend } from "../store/open-store.ts";
 import type { Database } from "../store/schema.ts";
 import type { DatabaseKind, Queries } from "../store/store.ts";
+import { newEpoch } from "../store/sync-log.ts";
 import { createKeyVault, type KeyVault } from "../tokens/key-vault.ts";
 import { BackupRefused, type OnProgress } from "./format.ts";
 import type { OpenBackup } from "./open-backup.ts";
@@ -59,6 +60,7 @@ export async function restoreBackup(backup: OpenBackup, options: RestoreOptions)
       await demandKeys(tx, vault);
       if (header.secretId !== vault.secretId) await rewrapSecrets(tx, vault, vault);
       await dropUnfinished(tx, options.keepSessions);
+      await renewEpochs(tx);
       const sessionsEnded = await tellTenants(tx, header.createdAt, options.keepSessions);
       return { rows, sessionsEnded };
     });
@@ -109,6 +111,14 @@ async function demandKeys(tx: Queries, vault: KeyVault): Promise<void> {
 async function dropUnfinished(tx: Queries, keepSessions: boolean): Promise<void> {
   for (const { name, restore } of backupTables) {
     if (restore === "once" || (restore === "session" && !keepSessions)) await tx.db.deleteFrom(name).execute();
+  }
+}
+
+/** Positions of the log are given out a second time from here: a cursor from before must not skip what is new. */
+async function renewEpochs(tx: Queries): Promise<void> {
+  const heads = await tx.db.selectFrom("sync_heads").select("tenant_id").execute();
+  for (const { tenant_id: tenantId } of heads) {
+    await tx.db.updateTable("sync_heads").set({ epoch: newEpoch() }).where("tenant_id", "=", tenantId).execute();
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { eraseBeneficiary } from "../flows/erase-beneficiary.ts";
+import { eventTraces } from "../flows/erase-entity.ts";
 import { mergeBeneficiaries } from "../flows/merge-beneficiaries.ts";
 import { contradicts } from "../people/birth-date.ts";
 import { lostTraces, tracesOf } from "../store/beneficiary-traces.ts";
@@ -39,7 +40,7 @@ export function addBeneficiaryEraseCommand(group: Command, cli: CliContext): voi
     const indexKey = await loadIndexKey(people);
     const traces = await store.transaction(async (tx) => {
       const person = await demandPerson(tx, people, id);
-      const left = await tracesOf(tx, id);
+      const left = [...(await tracesOf(tx, id)), ...(await eventTraces(tx, cipher.tenantId, id))];
       await eraseBeneficiary(tx, { cipher, indexKey }, person, "asked");
       return lostTraces(tx, cipher.tenantId, left);
     });

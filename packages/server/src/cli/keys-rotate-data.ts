@@ -26,17 +26,17 @@ export async function runDataRotation(run: Run<TenantOption>, cli: CliContext): 
   if (!end.complete) {
     throw new CliFailure(`Stopped. Both versions of the keys are in use; the same command goes on from here.`);
   }
-  const { version, resumed, people, cards, dropped } = end;
+  const { version, resumed, people, cards, events, dropped } = end;
   const number = (value: number) => value.toLocaleString("en");
   const lines = [
-    `${number(people)} people and ${number(cards)} cards of ${tenant.id} are sealed under version ${version} of its keys.`,
+    `${number(people)} people, ${number(cards)} cards and ${number(events)} events of ${tenant.id} are sealed under version ${version} of its keys.`,
     ...(resumed ? ["This finished a rotation that was begun earlier. Run it again for another one."] : []),
     dropped
       ? "The old keys are gone."
       : "Messages or sign-ins under way still need the old keys; the service forgets them when they are done.",
   ];
   return {
-    json: { tenantId: tenant.id, version, resumed, people, cards, oldKeysDropped: dropped },
+    json: { tenantId: tenant.id, version, resumed, people, cards, events, oldKeysDropped: dropped },
     text: lines.join("\n"),
   };
 }

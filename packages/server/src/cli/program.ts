@@ -15,6 +15,7 @@ import { addInitCommand } from "./init.ts";
 import { addIssuerCommands } from "./issuer.ts";
 import { addJournalCommands } from "./journal.ts";
 import { addKeysCommands } from "./keys.ts";
+import { addProposalCommands } from "./proposal.ts";
 import { addRestoreCommand } from "./restore.ts";
 import { addSecretCommands } from "./secret.ts";
 import { addServeCommand } from "./serve.ts";
@@ -52,6 +53,7 @@ export function createProgram(cli: CliContext): Command {
   addSessionsCommands(program, cli);
   addBeneficiaryCommands(program, cli);
   addCardCommands(program, cli);
+  addProposalCommands(program, cli);
   addIssuerCommands(program, cli);
   program.commandsGroup("Keys and records:");
   addKeysCommands(program, cli);

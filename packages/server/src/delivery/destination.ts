@@ -8,6 +8,8 @@ export interface Destination {
   /** The registered address, never the one that was typed. */
   readonly address: string;
   readonly language: string | null;
+  /** It tells of a change, and carries no code. */
+  readonly notice?: true;
 }
 
 /** Where a message goes: to the address that is on record. Null where nobody who may sign in has it. */
@@ -17,6 +19,8 @@ export async function findDestination(
   job: Job,
   medium: Medium,
 ): Promise<Destination | null> {
+  // On purpose not looked up: it is an address that the person may have no more.
+  if (job.to === "former") return { address: job.address, language: job.language, notice: true };
   if (job.to === "beneficiary") {
     const person = await findBeneficiary(q, cipher, job.beneficiaryId);
     return person && person.disabledAt === null ? destinationOf(person, medium) : null;

@@ -4,6 +4,7 @@ import { type ClaimedRow, findSent, sendAgain, settleSent } from "../store/outbo
 import type { Channel, Receipt } from "./channel.ts";
 import { orderedChannels } from "./choose-channel.ts";
 import { leastLifeMs } from "./next-try.ts";
+import { isNotice } from "./outbox.ts";
 import type { DeliveryOutcome } from "./outcome.ts";
 
 export interface ReceiptOptions {
@@ -60,7 +61,8 @@ async function noteReceipt(
     await store.transaction(async (tx) => {
       if (!(await settleSent(tx, row, "failed"))) return;
       const data = { medium: row.medium, channel: channel.name, reason: "receipt" };
-      await recordEvent(tx, { tenantId: row.tenant_id, type: "otp.undelivered", data });
+      const type = isNotice(row) ? "notice.undelivered" : "otp.undelivered";
+      await recordEvent(tx, { tenantId: row.tenant_id, type, data });
     });
   }
   onOutcome({

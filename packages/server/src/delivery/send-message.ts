@@ -9,7 +9,7 @@ import { composeFor } from "./compose.ts";
 import { type Destination, findDestination } from "./destination.ts";
 import type { Lanes } from "./lanes.ts";
 import { leastLifeMs, nextTry } from "./next-try.ts";
-import { type Job, type Medium, outboxPlace } from "./outbox.ts";
+import { isNotice, type Job, type Medium, outboxPlace } from "./outbox.ts";
 import type { DeliveryOutcome } from "./outcome.ts";
 import { payForMessage } from "./pay.ts";
 import { untilAborted } from "./until-aborted.ts";
@@ -121,7 +121,11 @@ async function noteDeparture(post: Post, row: ClaimedRow, departure: Departure):
       await store.transaction(async (tx) => {
         const by = { channel, channelIndex, ...(providerId !== undefined && { providerId }) };
         if (!(await finish(tx, row, "sent", by))) return;
-        await recordEvent(tx, { tenantId: row.tenant_id, type: "otp.sent", data: { channel } });
+        await recordEvent(tx, {
+          tenantId: row.tenant_id,
+          type: isNotice(row) ? "notice.sent" : "otp.sent",
+          data: { channel },
+        });
       });
       break;
     } catch (error) {
@@ -148,7 +152,7 @@ async function giveUp(post: Post, row: ClaimedRow, reason: Reason, channel = "")
     if (!(await finish(tx, row, "failed", channel === "" ? {} : { channel }))) return;
     await recordEvent(tx, {
       tenantId: row.tenant_id,
-      type: "otp.undelivered",
+      type: isNotice(row) ? "notice.undelivered" : "otp.undelivered",
       data: { medium: row.medium, reason },
     });
   });

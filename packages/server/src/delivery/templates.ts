@@ -27,6 +27,41 @@ const languages: Readonly<Record<string, { readonly subject: string; readonly te
   },
 };
 
+/** What is said to an address when the identifiers of its owner were changed. */
+const notices: Readonly<Record<string, { readonly subject: string; readonly text: string }>> = {
+  en: {
+    subject: "Your sign-in details for {name}",
+    text: "Your sign-in details for {name} were changed. If you did not ask for this, tell a field worker at once.",
+  },
+  fr: {
+    subject: "Vos informations de connexion pour {name}",
+    text: "Vos informations de connexion pour {name} ont changé. Si vous ne l'avez pas demandé, prévenez vite un agent de terrain.",
+  },
+  es: {
+    subject: "Sus datos de acceso para {name}",
+    text: "Sus datos de acceso para {name} han cambiado. Si usted no lo pidió, avise enseguida a un trabajador de campo.",
+  },
+  ar: {
+    subject: "بيانات دخولك لدى {name}",
+    text: "تم تغيير بيانات دخولك لدى {name}. إن لم تطلب ذلك فأخبر موظفًا ميدانيًا فورًا.",
+  },
+  sw: {
+    subject: "Taarifa zako za kuingia za {name}",
+    text: "Taarifa zako za kuingia za {name} zimebadilishwa. Kama hukuomba hivi, mwambie mhudumu wa nyanjani mara moja.",
+  },
+};
+
+/** The words of a notice: it holds nothing but the tenant's name. */
+export function composeNotice({
+  name,
+  languages: asked,
+}: Pick<MessageFacts, "name" | "languages">): Pick<OutboundMessage, "subject" | "text"> {
+  const wanted = asked.flatMap((language) => (language ? [language, baseOf(language)] : []));
+  const language = wanted.find((each) => Object.hasOwn(notices, each)) ?? "en";
+  const { subject = "", text = "" } = notices[language] ?? {};
+  return { subject: subject.replaceAll("{name}", () => name), text: text.replaceAll("{name}", () => name) };
+}
+
 export interface MessageFacts {
   readonly code: string;
   readonly minutes: number;

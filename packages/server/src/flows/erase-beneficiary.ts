@@ -1,3 +1,4 @@
+import { noticeTo } from "../delivery/outbox.ts";
 import { recordEvent } from "../journal/record.ts";
 import type { Beneficiary } from "../people/beneficiary.ts";
 import type { TenantCipher } from "../people/data-keys.ts";
@@ -7,6 +8,7 @@ import { clearSubject } from "../store/budgets.ts";
 import { endSessions } from "../store/sessions.ts";
 import type { Queries } from "../store/store.ts";
 import { budgetSubject } from "../tokens/index-key.ts";
+import { eraseEntity } from "./erase-entity.ts";
 import { recipientSubject } from "./otp-budgets.ts";
 import { signInSlot, stepUpSlot } from "./otp-slot.ts";
 
@@ -17,7 +19,8 @@ export interface ErasureContext {
 }
 
 /**
- * Removes all that is kept of a person: facts, identifiers, cards, devices, codes on their way and failed attempts.
+ * Removes all that is kept of a person: facts, identifiers, cards, events, the vault key, devices, codes on their way and
+ * failed attempts.
  * Sessions end; their rows, which hold opaque ids alone, stay until every node has learnt of it. The journal keeps the
  * opaque id.
  */
@@ -28,6 +31,10 @@ export async function eraseBeneficiary(
   reason: "asked" | "retention" | "merged",
 ): Promise<void> {
   const { id, tenantId } = person;
+  // Two records of one person become one: what events say of them stays, as the facts do.
+  if (reason !== "merged") await eraseEntity(tx, context.cipher, id);
+  await tx.db.deleteFrom("vault_keys").where("tenant_id", "=", tenantId).where("user_id", "=", id).execute();
+  await tx.db.deleteFrom("outbox").where("challenge_id", "=", noticeTo(id)).execute();
   await endSessions(tx, { tenantId, userId: id }, "user_disabled");
   await forgetAttempts(tx, context, person);
   await tx.db.deleteFrom("devices").where("tenant_id", "=", tenantId).where("user_id", "=", id).execute();

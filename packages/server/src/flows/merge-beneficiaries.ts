@@ -6,6 +6,7 @@ import { factColumns, identifierRows, identifiersOf } from "../people/beneficiar
 import { findHolders } from "../store/beneficiary-lists.ts";
 import type { Queries } from "../store/store.ts";
 import { type ErasureContext, eraseBeneficiary } from "./erase-beneficiary.ts";
+import { mergeEntities } from "./erase-entity.ts";
 
 /**
  * Makes one person of two records of the same one: identifiers and cards of `from` become those of `into`, which also
@@ -28,6 +29,7 @@ export async function mergeBeneficiaries(
     });
   }
   const facts = mergedFacts(from, into);
+  await mergeEntities(tx, cipher, from.id, into.id);
   await refuseTaken(tx, context, facts, [from.id, into.id]);
   // The order of ids, so that two merges of the same people cannot wait for each other.
   for (const person of [from, into].sort((a, b) => (a.id < b.id ? -1 : 1))) await bumpVersion(tx, person);

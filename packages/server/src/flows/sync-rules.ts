@@ -6,7 +6,7 @@ import type { SyncCaller } from "./sync-caller.ts";
 import { isSameEvent, openEvent } from "./sync-content.ts";
 import { isRejection, type ReadEvent, type Rejection, rejected } from "./sync-event.ts";
 import type { PeoplePlan } from "./sync-people.ts";
-import type { IdentifyingField } from "./sync-person.ts";
+import { type IdentifyingField, isAboutPerson } from "./sync-person.ts";
 
 export interface Situation {
   readonly caller: SyncCaller;
@@ -97,6 +97,7 @@ export async function decideEvents(situation: Situation): Promise<Decisions> {
       run_start: runStart,
       deleted_at: type === "delete-entity" ? now : (entity?.deleted_at ?? null),
       erased_at: null,
+      merged_into: entity?.merged_into ?? null,
     };
     entities.set(entityId, after);
     touched.set(entityId, after);
@@ -132,6 +133,10 @@ function refusalOf(
   }
   if (entity?.erased_at) {
     return { code: "entity_erased", message: "Everything that was kept of this entity was erased." };
+  }
+  if (entity?.merged_into && (isAboutPerson(type) || type === "delete-entity")) {
+    const message = `This entity was merged into ${entity.merged_into}. Write to that one.`;
+    return { code: "entity_merged", message };
   }
   if (needsEntity.has(type) && !entity && !people.has(entityId)) {
     return { code: "entity_not_found", message: "There is no such entity. Send the event that creates it first." };

@@ -1,3 +1,4 @@
+import { tellFormerAddresses } from "../delivery/outbox.ts";
 import { recordEvent } from "../journal/record.ts";
 import type { Beneficiary } from "../people/beneficiary.ts";
 import type { TenantCipher } from "../people/data-keys.ts";
@@ -39,6 +40,7 @@ export async function writeDecisions(tx: Queries, writing: Writing): Promise<voi
   );
   await saveEntities(tx, decisions.entities);
   await writePeople(tx, sealPeople(cipher, writing.people), head.now);
+  for (const before of writing.people.identifiersChanged) await tellFormerAddresses(tx, cipher, before);
   await tellJournal(tx, writing);
 
   const proposals = decisions.taken.filter(({ proposed }) => proposed.length > 0);

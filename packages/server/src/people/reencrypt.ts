@@ -1,7 +1,10 @@
 import { type SqlBool, sql } from "kysely";
 import { places } from "../store/beneficiaries.ts";
 import { isOneOf, updateMany } from "../store/bulk.ts";
+import { prepare } from "../store/prepared.ts";
 import type { Queries } from "../store/store.ts";
+import { eventPlace } from "../store/sync-log.ts";
+import { vaultKeyPlace } from "../store/vault-keys.ts";
 import { cardNumberPlace } from "./cards.ts";
 import type { TenantCipher } from "./data-keys.ts";
 
@@ -112,6 +115,69 @@ export async function reencryptCards(
   return { count: cards.length, last: cards.length < batchSize ? null : (cards.at(-1)?.id ?? null) };
 }
 
+/** Seals the next events behind a position anew; `last` is where to go on, null at the end. */
+export async function reencryptEvents(
+  tx: Queries,
+  cipher: TenantCipher,
+  after: number,
+): Promise<{ readonly count: number; readonly last: number | null }> {
+  let query = tx.db
+    .selectFrom("sync_events")
+    .select(["position", "id", "entity_id", "sealed_event"])
+    .where("tenant_id", "=", cipher.tenantId)
+    .where("position", ">", after)
+    .where("sealed_event", "is not", null)
+    .where(isOlder("sealed_event", cipher.version))
+    .orderBy("position")
+    .limit(batchSize);
+  // Whoever erases one of them waits, and then has the last word.
+  if (tx.kind === "postgres") query = query.forUpdate();
+  const events = await query.execute();
+  for (const { position, id, entity_id: entityId, sealed_event: old } of events) {
+    const place = eventPlace(entityId, id);
+    const sealed = cipher.seal(place, cipher.open(place, old ?? ""));
+    await sealEvent(tx, { tenantId: cipher.tenantId, position, sealed, size: sealed.length });
+  }
+  return { count: events.length, last: events.length < batchSize ? null : (events.at(-1)?.position ?? null) };
+}
+
+interface SealedAnew {
+  readonly tenantId: string;
+  readonly position: number;
+  readonly sealed: string;
+  readonly size: number;
+}
+
+const sealEvent = prepare((q, { tenantId, position, sealed, size }: SealedAnew) =>
+  q.db
+    .updateTable("sync_events")
+    .set({ sealed_event: sealed, size })
+    .where("tenant_id", "=", tenantId)
+    .where("position", "=", position),
+);
+
+/** Seals a batch of vault keys anew; returns how many they were. */
+export async function reencryptVaultKeys(tx: Queries, cipher: TenantCipher): Promise<number> {
+  let query = tx.db
+    .selectFrom("vault_keys")
+    .select(["user_id", "sealed_key"])
+    .where("tenant_id", "=", cipher.tenantId)
+    .where(isOlder("sealed_key", cipher.version))
+    .limit(batchSize);
+  if (tx.kind === "postgres") query = query.forUpdate();
+  const keys = await query.execute();
+  for (const { user_id: userId, sealed_key: sealed } of keys) {
+    const place = vaultKeyPlace(userId);
+    await tx.db
+      .updateTable("vault_keys")
+      .set({ sealed_key: cipher.seal(place, cipher.open(place, sealed)) })
+      .where("tenant_id", "=", cipher.tenantId)
+      .where("user_id", "=", userId)
+      .execute();
+  }
+  return keys.length;
+}
+
 /** Sealed texts begin with the version of their key. */
 const isOlder = (column: string, version: number) => sql<SqlBool>`${sql.ref(column)} not like ${`${version}.%`}`;
 
@@ -146,6 +212,21 @@ export async function isInUse({ db, now }: Queries, tenantId: string, version: n
         .where("tenant_id", "=", tenantId)
         .where("state", "in", ["pending", "sending"])
         .where(isOlder("sealed_job", version)),
+    )
+    .unionAll(
+      db
+        .selectFrom("sync_events")
+        .select("tenant_id")
+        .where("tenant_id", "=", tenantId)
+        .where("sealed_event", "is not", null)
+        .where(isOlder("sealed_event", version)),
+    )
+    .unionAll(
+      db
+        .selectFrom("vault_keys")
+        .select("tenant_id")
+        .where("tenant_id", "=", tenantId)
+        .where(isOlder("sealed_key", version)),
     )
     .limit(1)
     .executeTakeFirst();

@@ -2,7 +2,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { recordEvent } from "../journal/record.ts";
 import type { Store } from "../store/store.ts";
 import { type DataKeys, dataKeyLeadMs, type TenantCipher } from "./data-keys.ts";
-import { countOlder, isInUse, reencryptCards, reencryptPeople } from "./reencrypt.ts";
+import {
+  countOlder,
+  isInUse,
+  reencryptCards,
+  reencryptEvents,
+  reencryptPeople,
+  reencryptVaultKeys,
+} from "./reencrypt.ts";
 
 export interface RotationTask {
   readonly store: Store;
@@ -20,6 +27,7 @@ export interface RotationEnd {
   readonly resumed: boolean;
   readonly people: number;
   readonly cards: number;
+  readonly events: number;
   /** Whether the older keys are gone; if not, something short-lived is still sealed under them. */
   readonly dropped: boolean;
   /** False where it was stopped before. */
@@ -39,7 +47,7 @@ export async function rotateDataKeys(task: RotationTask): Promise<RotationEnd> {
   const version = resumed ? newest.version : newest.version + 1;
   if (!resumed) await dataKeys.addVersion(tenantId, version);
 
-  const sum = { people: 0, cards: 0 };
+  const sum = { people: 0, cards: 0, events: 0 };
   const total = await countOlder(store, tenantId, version);
   const sweep = async () => {
     const cipher = await cipherOf(task, version);
@@ -53,6 +61,15 @@ export async function rotateDataKeys(task: RotationTask): Promise<RotationEnd> {
       const page = await store.transaction((tx) => reencryptCards(tx, cipher, from));
       sum.cards += page.count;
       after = page.last;
+    }
+    for (let after: number | null = 0; after !== null && !task.signal.aborted; ) {
+      const from: number = after;
+      const page = await store.transaction((tx) => reencryptEvents(tx, cipher, from));
+      sum.events += page.count;
+      after = page.last;
+    }
+    for (let count = 1; count > 0 && !task.signal.aborted; ) {
+      count = await store.transaction((tx) => reencryptVaultKeys(tx, cipher));
     }
   };
   await untilAged(task, version, dataKeyLeadMs);

@@ -18,7 +18,10 @@ export async function tracesOf(q: Queries, id: string): Promise<string[]> {
     .select(["lookup", "sealed_number"])
     .where("beneficiary_id", "=", id)
     .execute();
-  return [...people, ...identifiers, ...cards].flatMap((row) => Object.values(row).filter((text) => text !== null));
+  const vaultKeys = await q.db.selectFrom("vault_keys").select("sealed_key").where("user_id", "=", id).execute();
+  return [...people, ...identifiers, ...cards, ...vaultKeys].flatMap((row) =>
+    Object.values(row).filter((text) => text !== null),
+  );
 }
 
 /** Those traces that nobody else has left too: a household's phone number has one index, whoever of it is erased. */

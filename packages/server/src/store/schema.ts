@@ -312,6 +312,8 @@ export interface SyncEntityTable {
   deleted_at: number | null;
   /** Nothing of it is kept, and nothing more is taken. */
   erased_at: number | null;
+  /** The entity that it is one person with. */
+  merged_into: string | null;
 }
 
 /** Events in the order of their commits; rows change only when keys are rotated or the entity is erased. */

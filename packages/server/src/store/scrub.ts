@@ -9,6 +9,7 @@ import type { Queries, Store } from "./store.ts";
 /** Tables from which the erasure of a person removes rows. */
 const touched: readonly (keyof Database)[] = [
   ...(["beneficiaries", "identifiers", "cards", "devices", "budgets", "otp_challenges", "outbox"] as const),
+  ...(["sync_events", "sync_proposals", "vault_keys"] as const),
 ];
 
 export interface ScrubResult {

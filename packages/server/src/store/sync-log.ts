@@ -75,7 +75,8 @@ export async function appendRows(tx: Queries, rows: readonly Insertable<SyncEven
 }
 
 const entityColumns = [
-  ...(["tenant_id", "entity_id", "version", "device_id", "run_start", "deleted_at", "erased_at"] as const),
+  ...(["tenant_id", "entity_id", "version", "device_id", "run_start"] as const),
+  ...(["deleted_at", "erased_at", "merged_into"] as const),
 ] as const satisfies readonly (keyof SyncEntityTable)[];
 
 const replaceEntity = `on conflict (tenant_id, entity_id) do update set ${entityColumns

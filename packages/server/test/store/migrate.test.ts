@@ -171,6 +171,7 @@ const fullRows: { readonly [Table in keyof Database]: Required<Database[Table]> 
   sync_heads: { tenant_id: "t", epoch: "e", position: 1 },
   sync_entities: {
     ...{ tenant_id: "t", entity_id: "e", version: 1, device_id: "d", run_start: 0, deleted_at: 1, erased_at: 2 },
+    ...{ merged_into: "f" },
   },
   sync_events: {
     ...{ tenant_id: "t", position: 1, id: "v", entity_id: "e", version: 1, received_at: 1, size: 1, sealed_event: "s" },

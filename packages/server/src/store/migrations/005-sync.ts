@@ -24,8 +24,11 @@ const statements = ({ text, int, table, busyTable }: ColumnTypes): readonly stri
     run_start ${int} not null,
     deleted_at ${int},
     erased_at ${int},
+    merged_into ${text},
     primary key (tenant_id, entity_id)
   ) ${busyTable}`,
+
+  "create index sync_entities_by_merge on sync_entities (tenant_id, merged_into) where merged_into is not null",
 
   `create table sync_events (
     tenant_id ${text} not null references tenants (id),
