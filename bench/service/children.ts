@@ -1,6 +1,5 @@
 import { type ChildProcess, fork, spawn } from "node:child_process";
 import { once } from "node:events";
-import { availableParallelism } from "node:os";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -26,15 +25,11 @@ export interface Child<T extends Tasks> {
 
 const living = new Set<ChildProcess>();
 
-/** Each has the environment that `fieldgate serve` gives itself: as many threads as the password checks and the rest need. */
-const environment = { ...process.env, UV_THREADPOOL_SIZE: String(Math.max(4, availableParallelism() + 2)) };
-
 /** Starts a file of `processes/`, or the one at an address, in a process of its own. */
 export function startChild<T extends Tasks>(file: string | URL, nodeOptions: readonly string[] = []): Child<T> {
   const path = fileURLToPath(file instanceof URL ? file : new URL(`processes/${file}`, import.meta.url));
   const child = fork(path, [], {
     execArgv: [...nodeOptions],
-    env: environment,
     serialization: "advanced",
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });

@@ -1,13 +1,9 @@
-import { availableParallelism } from "node:os";
 import { ConfigError, createApp, createLogger, loadConfig } from "@fieldgate/server";
 import { box } from "./box.ts";
 import { demoCard } from "./card.ts";
 import { createInbox } from "./inbox.ts";
 import { registerInbox } from "./inbox-page.ts";
 import { demoPeople, demoTenant, demoWorker, seedPeople } from "./people.ts";
-
-// Node reads this when its thread pool is first used: password checks must not take every thread from the rest.
-process.env.UV_THREADPOOL_SIZE ??= String(Math.max(4, availableParallelism() + 2));
 
 /** Everything on one machine, for trying: `npm start`. */
 async function main(): Promise<void> {

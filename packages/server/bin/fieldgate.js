@@ -3,7 +3,6 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import * as nodeModule from "node:module";
-import * as os from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -12,9 +11,6 @@ const needed = [24, 7];
 const [major, minor] = process.versions.node.split(".").map(Number);
 
 if (major > needed[0] || (major === needed[0] && minor >= needed[1])) {
-  // libuv reads this when its pool is first used: password checks must not take every thread from the rest.
-  if (!process.env.UV_THREADPOOL_SIZE)
-    process.env.UV_THREADPOOL_SIZE = String(Math.max(4, os.availableParallelism() + 2));
   // Compiled code is kept beside the packages it comes from, where only those who may change them can write.
   const modules = nearest(here, "node_modules");
   if (modules !== null) nodeModule.enableCompileCache(join(modules, ".cache", "fieldgate"));

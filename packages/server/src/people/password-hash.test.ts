@@ -50,3 +50,9 @@ test("beyond the queue it is busy, and everyone in it is served", async () => {
   for (const fault of refused) expect(fault).toMatchObject({ code: "busy", retryAfter: 1 });
   await expect(hasher.hash(password)).resolves.toContain("$argon2id$");
 });
+
+test("a hash that nobody can read is an error of its own, and the thread goes on", async () => {
+  const hasher = createPasswordHasher({ parallel: 1, queue: 8 });
+  await expect(hasher.verify("no hash", password)).rejects.toThrow();
+  expect(await hasher.verify(await hasher.hash(password), password)).toBe(true);
+});
