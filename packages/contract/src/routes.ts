@@ -257,7 +257,8 @@ export const routes = {
 
 export type RouteName = keyof typeof routes;
 
-/** Every code a route may answer. */
+/** Every code a route may answer. A DELETE needs no body, but one that is sent is read. */
 export function errorsOf(route: Route): ErrorCode[] {
-  return [...new Set<ErrorCode>([...commonErrors, ...(route.body ? bodyErrors : []), ...route.errors])];
+  const readsBody = route.body !== undefined || route.method === "DELETE";
+  return [...new Set<ErrorCode>([...commonErrors, ...(readsBody ? bodyErrors : []), ...route.errors])];
 }

@@ -1,6 +1,16 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { hash } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { cardSheet, createKeyVault, findByExternalId, issueCard, qrPng, type Services } from "@fieldgate/server";
+import {
+  type App,
+  cardSheet,
+  createKeyVault,
+  findByExternalId,
+  issueCard,
+  qrPng,
+  type Services,
+} from "@fieldgate/server";
+import { serveLocally } from "./local-page.ts";
 import { demoPeople, demoTenant } from "./people.ts";
 
 export interface DemoCard {
@@ -31,4 +41,13 @@ export async function demoCard({ store, dataKeys, config, clock }: Services): Pr
     writeFileSync(files.textFile, card.text, { mode: 0o600 });
   }
   return files;
+}
+
+/** Shows the card in the browser, to be held before a camera or saved as a picture. */
+export function registerCard(http: App["http"], card: DemoCard): void {
+  const sheet = readFileSync(card.sheet, "utf8");
+  const style = /<style>([^<]*)<\/style>/.exec(sheet)?.[1] ?? "";
+  const allowed = `'sha256-${hash("sha256", style, "base64")}'`;
+  serveLocally(http, "/dev/card", "text/html; charset=utf-8", () => sheet, allowed);
+  serveLocally(http, "/dev/card.png", "image/png", () => readFileSync(card.picture));
 }

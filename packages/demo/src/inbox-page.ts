@@ -1,26 +1,14 @@
 import { readFileSync } from "node:fs";
 import type { App } from "@fieldgate/server";
 import type { Inbox, InboxMessage } from "./inbox.ts";
-
-const policy =
-  "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; connect-src 'none'";
-const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+import { serveLocally } from "./local-page.ts";
 
 /** Shows the inbox to whoever is at this machine: as a page, and as JSON for programs. */
 export function registerInbox(http: App["http"], inbox: Inbox): void {
   const style = readFileSync(new URL("./inbox.css", import.meta.url));
-  serve(http, "/dev/inbox", "text/html", () => renderInbox(inbox.messages()));
-  serve(http, "/dev/inbox/messages", "application/json", () => JSON.stringify(inbox.messages()));
-  serve(http, "/dev/inbox/style.css", "text/css", () => style);
-}
-
-function serve(http: App["http"], path: string, type: string, body: () => string | Buffer): void {
-  const meter = http.httpSettings.metrics.requestMeter(path, "GET");
-  http.get(path, { config: { meter } }, (request, reply) => {
-    // A page of another site whose name leads here must not read it.
-    if (!loopback.test(request.hostname)) return reply.callNotFound();
-    return reply.headers({ "content-type": `${type}; charset=utf-8`, "content-security-policy": policy }).send(body());
-  });
+  serveLocally(http, "/dev/inbox", "text/html; charset=utf-8", () => renderInbox(inbox.messages()));
+  serveLocally(http, "/dev/inbox/messages", "application/json; charset=utf-8", () => JSON.stringify(inbox.messages()));
+  serveLocally(http, "/dev/inbox/style.css", "text/css; charset=utf-8", () => style);
 }
 
 const entities: Readonly<Record<string, string>> = {

@@ -1,9 +1,11 @@
+import { buildPortal } from "@fieldgate/portal/build";
 import { ConfigError, createApp, createLogger, loadConfig } from "@fieldgate/server";
 import { box } from "./box.ts";
-import { demoCard } from "./card.ts";
+import { demoCard, registerCard } from "./card.ts";
 import { createInbox } from "./inbox.ts";
 import { registerInbox } from "./inbox-page.ts";
 import { demoPeople, demoTenant, demoWorker, seedPeople } from "./people.ts";
+import { thingsToTry } from "./try-it.ts";
 
 /** Everything on one machine, for trying: `npm start`. */
 async function main(): Promise<void> {
@@ -12,10 +14,16 @@ async function main(): Promise<void> {
     { dev: true, file: null },
   );
   const inbox = createInbox();
-  const app = await createApp(config, { logger: createLogger(config.logLevel), channels: inbox.channels });
+  const { folder } = await buildPortal();
+  const app = await createApp(config, {
+    logger: createLogger(config.logLevel),
+    channels: inbox.channels,
+    portal: { folder, demo: thingsToTry() },
+  });
   await seedPeople(app.services);
   const card = await demoCard(app.services);
   registerInbox(app.http, inbox);
+  registerCard(app.http, card);
   await app.listen();
 
   const { baseUrl } = config;
@@ -28,9 +36,10 @@ async function main(): Promise<void> {
   ];
   process.stdout.write(
     `${box("Fieldgate, the demo", [
-      `The service    ${baseUrl}`,
-      `Its API        ${baseUrl}/docs`,
+      `Open this      ${baseUrl}`,
       `Sent codes     ${baseUrl}/dev/inbox`,
+      `A card         ${baseUrl}/dev/card`,
+      `The API        ${baseUrl}/docs`,
       "",
       `Tenant         ${demoTenant.id}`,
       `Field worker   ${demoWorker.username}, password ${demoWorker.password}`,

@@ -26,6 +26,7 @@ import { registerIdRoutes } from "./routes/id.ts";
 import { registerKeyRoutes } from "./routes/keys.ts";
 import { registerOpenApiRoute } from "./routes/openapi.ts";
 import { registerOtpRoutes } from "./routes/otp.ts";
+import { type PortalParts, registerPortalRoutes } from "./routes/portal.ts";
 import { registerQrRoutes } from "./routes/qr.ts";
 import { registerSyncRoutes } from "./routes/sync.ts";
 import { registerTenantRoutes } from "./routes/tenants.ts";
@@ -59,6 +60,7 @@ export interface AppParts {
   readonly logger?: Logger;
   /** Ways for messages to leave, besides those of the configuration. */
   readonly channels?: readonly Channel[];
+  readonly portal?: PortalParts;
   /** Refuse to send an answer that breaks its schema: for tests. */
   readonly checkAnswers?: boolean;
 }
@@ -147,6 +149,7 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
     registerHealthRoutes(http);
     registerOpenApiRoute(http, serverVersion);
     registerDocsRoutes(http, serverVersion);
+    registerPortalRoutes(http, services, serverVersion, parts.portal);
     started.push(() => shutDown(http, policy.http.grace));
 
     return {

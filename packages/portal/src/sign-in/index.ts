@@ -1,0 +1,3 @@
+import "./define.ts";
+
+export { FieldgateSignIn } from "./element.ts";

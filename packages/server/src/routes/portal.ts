@@ -1,0 +1,95 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { tenantIdPattern } from "@fieldgate/contract";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { GateRequest } from "../http/messages.ts";
+import { pagePolicy, publicForAWhile } from "../http/security-headers.ts";
+import { loadStaticFiles, negotiate, type StaticFile } from "../http/static-files.ts";
+import { authConfigOf } from "../people/auth-config.ts";
+import type { Services } from "../services.ts";
+import { fillPage, languageScriptOf, type PageFacts, portalPolicy, renderMissingPortal } from "./portal-page.ts";
+
+export interface PortalParts {
+  /** Where the built portal lies; left out, where the workspace builds it. */
+  readonly folder?: string;
+  /** What the page says can be tried, in the demo. */
+  readonly demo?: object;
+}
+
+const builtHere = fileURLToPath(new URL("../../../portal/dist", import.meta.url));
+/** Their names have a hash in them: what they hold never changes. */
+const forEver = "public, max-age=31536000, immutable";
+const form = new RegExp(tenantIdPattern);
+
+/** The portal: the page at `/`, and what belongs to it. Without a built one, a page that says how to build it. */
+export function registerPortalRoutes(
+  app: FastifyInstance,
+  services: Services,
+  version: string,
+  parts: PortalParts = {},
+): void {
+  const folder = parts.folder ?? builtHere;
+  const meter = app.httpSettings.metrics.requestMeter("/", "GET");
+  if (!existsSync(join(folder, "index.html"))) {
+    const missing = Buffer.from(renderMissingPortal(version));
+    const headers = { "content-type": "text/html; charset=utf-8", "content-security-policy": pagePolicy };
+    app.get("/", { config: { meter } }, (_request, reply) => reply.code(404).headers(headers).send(missing));
+    return;
+  }
+  const files = loadStaticFiles(folder);
+  const { languages } = JSON.parse(readFileSync(join(folder, "portal.json"), "utf8")) as {
+    languages: Record<string, string>;
+  };
+  const page = files.get("index.html")?.plain.toString() ?? "";
+
+  app.get("/", { config: { meter } }, async (request, reply) => {
+    const facts = await factsOf(services, request);
+    const script = languageScriptOf(languages, request.headers["accept-language"]);
+    return reply
+      .headers({
+        "content-type": "text/html; charset=utf-8",
+        "content-security-policy": portalPolicy(facts.auth),
+        "permissions-policy": "camera=(self), microphone=(), geolocation=()",
+        "cache-control": "no-cache",
+        vary: "Accept-Language",
+      })
+      .send(fillPage(page, { ...facts, ...(parts.demo && { demo: parts.demo }) }, script));
+  });
+  for (const [name, file] of files) {
+    if (name !== "index.html" && !name.startsWith("assets/")) serve(app, `/${name}`, () => file);
+  }
+  serve(app, "/assets/*", (path) => files.get(path.slice(1)));
+}
+
+function serve(app: FastifyInstance, route: string, find: (path: string) => StaticFile | undefined): void {
+  const meter = app.httpSettings.metrics.requestMeter(route, "GET");
+  const isAsset = route.startsWith("/assets/");
+  // A worker that is kept too long would keep old pages alive.
+  const cacheControl = isAsset ? forEver : route === "/sw.js" ? "no-cache" : publicForAWhile;
+  app.get(route, { config: { meter } }, (request, reply): FastifyReply => {
+    const file = find(request.url.replace(/\?.*$/s, ""));
+    if (!file) {
+      reply.callNotFound();
+      return reply;
+    }
+    const { body, headers } = negotiate(file, request.headers["accept-encoding"]);
+    return reply.headers({ ...headers, "cache-control": cacheControl }).send(body);
+  });
+}
+
+/** The tenant that the host has, that the address asks for, or the deployment's own. A database that is away costs only the facts. */
+async function factsOf({ config, tenants }: Services, request: FastifyRequest): Promise<PageFacts> {
+  const { baseUrl, defaultTenant } = config;
+  const asked = new URLSearchParams(request.url.split("?")[1]).get("tenant");
+  const raw = request.raw as GateRequest;
+  try {
+    const byHost = await tenants.findIdByHost(raw.gate.forwarding.host(raw));
+    const tenant = byHost ?? (asked !== null && form.test(asked) ? asked : defaultTenant);
+    const auth = tenant === null ? null : authConfigOf(await tenants.find(tenant));
+    return { baseUrl, tenant, auth };
+  } catch {
+    // The page itself asks again, and says that the service is away.
+    return { baseUrl, tenant: asked ?? defaultTenant, auth: null };
+  }
+}
