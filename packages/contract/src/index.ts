@@ -1,4 +1,5 @@
 export * from "./citizen.ts";
+export * from "./delivery.ts";
 export * from "./errors.ts";
 export * from "./openapi.ts";
 export * from "./problem.ts";

@@ -7,6 +7,7 @@ import {
   QrVerifyRequest,
   SelectionChoice,
 } from "./citizen.ts";
+import { DeliveryReceipt } from "./delivery.ts";
 import { type ErrorCode, errors } from "./errors.ts";
 import { Problem } from "./problem.ts";
 import type { Route } from "./route.ts";
@@ -56,6 +57,7 @@ export const components: readonly Component[] = [
   SyncPullResponse,
   AdapterConfig,
   AuthConfig,
+  DeliveryReceipt,
   Health,
   JsonWebKeySet,
 ];
@@ -99,6 +101,14 @@ function bodySchema(route: Route & { body: Component }): JsonObject {
     allOf: aliases
       .filter(([, canonical]) => schema.required?.includes(canonical))
       .map(([alias, canonical]) => ({ anyOf: [{ required: [canonical] }, { required: [alias] }] })),
+  };
+}
+
+function bodyContent(route: Route & { body: Component }): JsonObject {
+  const content = { schema: bodySchema(route) };
+  return {
+    "application/json": content,
+    ...(route.foreignBody && { "application/x-www-form-urlencoded": content }),
   };
 }
 
@@ -163,7 +173,7 @@ function operation(name: string, route: Route): JsonObject {
     ...(route.body && {
       requestBody: {
         required: !route.bodyOptional,
-        content: { "application/json": { schema: bodySchema(route as Route & { body: Component }) } },
+        content: bodyContent(route as Route & { body: Component }),
       },
     }),
     responses: { ...Object.fromEntries(success), ...errorResponses(route) },

@@ -23,6 +23,8 @@ export interface Route {
   readonly body?: Component;
   /** A body may be left out altogether. */
   readonly bodyOptional?: boolean;
+  /** The body is written by a program that does not know us: any field may be in it, and it may be a form. */
+  readonly foreignBody?: boolean;
   /** Most bytes of a body, where they are not the 16 KiB of all others. */
   readonly bodyLimit?: number;
   /** A list in the body whose items are judged one by one: what is wrong inside of one does not refuse the others. */

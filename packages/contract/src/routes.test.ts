@@ -40,7 +40,7 @@ describe.each(all)("%s", (_name, route) => {
   });
 
   test("accepts no field it does not name", () => {
-    if (route.body) expect(route.body).toHaveProperty("additionalProperties", false);
+    if (route.body && !route.foreignBody) expect(route.body).toHaveProperty("additionalProperties", false);
   });
 });
 

@@ -1,4 +1,5 @@
 import { CitizenSession, IdVerifyRequest, OtpRequest, OtpSent, OtpVerifyRequest, QrVerifyRequest } from "./citizen.ts";
+import { DeliveryReceipt } from "./delivery.ts";
 import { bodyErrors, commonErrors, type ErrorCode } from "./errors.ts";
 import { defineRoute, type Route } from "./route.ts";
 import { Health, JsonWebKeySet } from "./service.ts";
@@ -218,6 +219,19 @@ export const routes = {
     },
     response: { 200: SyncPullResponse },
     errors: ["invalid_token", "session_revoked", "forbidden"],
+  }),
+  deliveryReceipt: defineRoute({
+    method: "POST",
+    path: "/api/delivery/receipts/:channel/:secret",
+    summary: "What became of a message",
+    description:
+      "Where a gateway posts its receipts, in its own form. Whatever it says of whichever message, the answer is the same; only a wrong channel or secret is 404.",
+    tag: "service",
+    params: { channel: "The name of the channel.", secret: "The secret of the channel's receipts." },
+    body: DeliveryReceipt,
+    foreignBody: true,
+    response: { 204: null },
+    errors: ["not_found"],
   }),
   authConfig: defineRoute({
     method: "GET",

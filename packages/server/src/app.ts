@@ -6,7 +6,7 @@ import type { Config } from "./config/config.ts";
 import { ConfigError } from "./config/config-error.ts";
 import type { Channel } from "./delivery/channel.ts";
 import { startDelivery } from "./delivery/deliver.ts";
-import { countDeliveries } from "./delivery/delivery-metrics.ts";
+import { countDeliveries, countReceipts } from "./delivery/delivery-metrics.ts";
 import { openChannels } from "./delivery/open-channels.ts";
 import { startHousekeeping } from "./flows/housekeeping.ts";
 import { createIdBreaker } from "./flows/id-breaker.ts";
@@ -20,6 +20,7 @@ import { startSealer } from "./journal/sealer.ts";
 import { createDataKeys } from "./people/data-keys.ts";
 import { createPasswordHasher } from "./people/password-hash.ts";
 import { createTenantDirectory } from "./people/tenant-directory.ts";
+import { registerDeliveryRoutes } from "./routes/delivery.ts";
 import { registerDocsRoutes } from "./routes/docs.ts";
 import { registerHealthRoutes } from "./routes/health.ts";
 import { registerIdRoutes } from "./routes/id.ts";
@@ -122,9 +123,10 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
     const housekeeping = startHousekeeping(services, onError);
     started.push(() => housekeeping.stop());
     const delivery = startDelivery(services, {
-      channels: [...(await openChannels(config.delivery)), ...(parts.channels ?? [])],
+      channels: [...(await openChannels(config.delivery, { baseUrl: config.baseUrl })), ...(parts.channels ?? [])],
       onError,
       onOutcome: countDeliveries(metrics),
+      onReceipt: countReceipts(metrics),
     });
     started.push(() => delivery.stop());
     const rotation = startKeyRotation(store, vault, clock, policy.keys, onError);
@@ -144,6 +146,7 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
     registerIdRoutes(http, services);
     registerQrRoutes(http, services);
     registerSyncRoutes(http, services);
+    registerDeliveryRoutes(http, delivery);
     registerTenantRoutes(http, services);
     registerKeyRoutes(http, services);
     registerHealthRoutes(http);

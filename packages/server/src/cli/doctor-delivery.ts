@@ -5,13 +5,13 @@ import { bad, type Finding, ok, warn } from "./doctor-finding.ts";
 const patienceMs = 8000;
 
 /** Each channel is connected to, with its password; no message is sent. */
-export async function checkDelivery({ mode, delivery }: Config): Promise<Finding[]> {
+export async function checkDelivery({ mode, delivery, baseUrl }: Config): Promise<Finding[]> {
   if (delivery.length === 0) {
     const sentence = "There is no channel: no code can be sent.";
     const remedy = "Set FIELDGATE_DELIVERY: see fieldgate serve --help.";
     return [mode === "production" ? bad("delivery", sentence, remedy) : warn("delivery", sentence, remedy)];
   }
-  const channels = await openChannels(delivery);
+  const channels = await openChannels(delivery, { baseUrl });
   return Promise.all(
     channels.map(async (channel) => {
       try {

@@ -42,7 +42,7 @@ export interface SmppConfig extends CommonConfig {
   readonly ca: string | null;
 }
 
-/** Text in which `{to}`, `{toDigits}`, `{text}`, `{subject}`, `{id}`, `{tenant}` and `{alphabet}` are filled in. */
+/** Text in which `{to}`, `{toDigits}`, `{text}`, `{subject}`, `{id}`, `{tenant}`, `{alphabet}` and `{receipts}` are filled in. */
 export type Template = string;
 export type JsonTemplate =
   | Template
@@ -63,6 +63,18 @@ export interface AnswerRule {
   readonly in?: readonly (string | number | boolean)[];
 }
 
+/** How a gateway posts what became of a message. */
+export interface ReceiptRule {
+  /** What its address ends with: whoever knows it is the gateway. */
+  readonly secret: string;
+  /** Where a receipt has the gateway's name for the message. */
+  readonly id: string;
+  /** Where it says what became of it, and what means the end of the journey; all else is on its way. */
+  readonly status: string;
+  readonly delivered: readonly string[];
+  readonly failed: readonly string[];
+}
+
 export interface HttpGatewayConfig extends CommonConfig {
   readonly type: "http";
   readonly medium: "sms" | "email";
@@ -79,4 +91,6 @@ export interface HttpGatewayConfig extends CommonConfig {
   readonly refused: AnswerRule | null;
   /** Where the answer holds the gateway's name for the message. */
   readonly messageId: string | null;
+  /** Null where it posts none. */
+  readonly receipts: ReceiptRule | null;
 }

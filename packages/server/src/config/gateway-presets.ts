@@ -1,3 +1,5 @@
+import type { ReceiptRule } from "./delivery-config.ts";
+
 /**
  * Gateways that many use, written as the `http` channel that an operator would write. `<name>` stands for a field of
  * the channel; a line whose optional field is missing is left out.
@@ -10,6 +12,8 @@ export interface GatewayPreset {
   readonly baseUrl: string;
   readonly path: string;
   readonly gateway: Readonly<Record<string, unknown>>;
+  /** The words of its receipts, and the field of the form that asks for them where each message has to. */
+  readonly receipts: Omit<ReceiptRule, "secret"> & { readonly askedBy?: string };
 }
 
 export const gatewayPresets: Readonly<Record<string, GatewayPreset>> = {
@@ -28,6 +32,13 @@ export const gatewayPresets: Readonly<Record<string, GatewayPreset>> = {
       form: { To: "{to}", From: "<from>", MessagingServiceSid: "<messagingServiceSid>", Body: "{text}" },
       success: { status: [200, 299], path: "sid" },
       messageId: "sid",
+    },
+    receipts: {
+      id: "MessageSid",
+      status: "MessageStatus",
+      delivered: ["delivered", "read"],
+      failed: ["undelivered", "failed"],
+      askedBy: "StatusCallback",
     },
   },
   vonage: {
@@ -52,6 +63,13 @@ export const gatewayPresets: Readonly<Record<string, GatewayPreset>> = {
       refused: { path: "messages[0].status", in: ["3", "6", "7", "12", "15", "22"] },
       messageId: "messages[0].message-id",
     },
+    receipts: {
+      id: "messageId",
+      status: "status",
+      delivered: ["delivered"],
+      failed: ["expired", "failed", "rejected"],
+      askedBy: "callback",
+    },
   },
   africastalking: {
     fields: {
@@ -67,6 +85,13 @@ export const gatewayPresets: Readonly<Record<string, GatewayPreset>> = {
       success: { status: [200, 299], path: "SMSMessageData.Recipients[0].statusCode", in: [100, 101, 102] },
       refused: { path: "SMSMessageData.Recipients[0].statusCode", in: [403, 404, 406, 409] },
       messageId: "SMSMessageData.Recipients[0].messageId",
+    },
+    // Its callback is set on its dashboard.
+    receipts: {
+      id: "id",
+      status: "status",
+      delivered: ["Success"],
+      failed: ["Rejected", "Failed", "AbsentSubscriber", "Expired"],
     },
   },
 };

@@ -1,7 +1,7 @@
 import { pathSteps } from "../delivery/answer-path.ts";
 import { fill, placeholders, type Values } from "../delivery/fill-template.ts";
 import type { ConfigProblem } from "./config-error.ts";
-import type { AnswerRule, BodyTemplate, HttpGatewayConfig, JsonTemplate } from "./delivery-config.ts";
+import type { AnswerRule, BodyTemplate, HttpGatewayConfig, JsonTemplate, ReceiptRule } from "./delivery-config.ts";
 import { fillPreset, type GatewayPreset } from "./gateway-presets.ts";
 import { JsonFields } from "./json-fields.ts";
 
@@ -23,7 +23,11 @@ export function parsePreset(fields: JsonFields, preset: GatewayPreset, problems:
   }
   const encoded = Object.fromEntries(Object.entries(values).map(([key, value]) => [key, encodeURIComponent(value)]));
   const url = `${baseUrl}${String(fillPreset(preset.path, encoded) ?? "")}`;
-  const written = { ...(fillPreset(preset.gateway, values) as object), url };
+  const gateway = fillPreset(preset.gateway, values) as { form?: object };
+  const { askedBy, ...words } = preset.receipts;
+  const receipts = fields.has("receipts") ? { ...words, secret: readPresetSecret(fields) } : undefined;
+  const form = { ...gateway.form, ...(receipts && askedBy !== undefined && { [askedBy]: "{receipts}" }) };
+  const written = { ...gateway, form, url, ...(receipts && { receipts }) };
   // Its problems would be ours: only the address is not.
   return parseGateway(new JsonFields(written, fields.path, problems));
 }
@@ -32,6 +36,7 @@ export function parseGateway(fields: JsonFields): Gateway {
   const method = fields.choice("method", ["POST", "PUT", "GET"], "POST");
   const basicAuth = fields.has("basicAuth") ? readBasicAuth(fields.object("basicAuth")) : null;
   const headers = readHeaders(fields);
+  const messageId = readPath(fields, "messageId") ?? null;
   return {
     type: "http",
     medium: fields.choice("medium", ["sms", "email"], "sms"),
@@ -41,8 +46,46 @@ export function parseGateway(fields: JsonFields): Gateway {
     body: readBody(fields, method),
     success: readSuccess(fields),
     refused: fields.has("refused") ? readRule(fields.object("refused"), true) : null,
-    messageId: readPath(fields, "messageId") ?? null,
+    messageId,
+    receipts: fields.has("receipts") ? readReceipts(fields, messageId) : null,
   };
+}
+
+/** A preset knows the words of its gateway: only the secret is the operator's. */
+function readPresetSecret(fields: JsonFields): unknown {
+  const inner = fields.object("receipts");
+  const secret = inner.raw("secret");
+  inner.refuseOthers();
+  return secret;
+}
+
+const longEnough = /^[A-Za-z0-9_-]{22,64}$/;
+
+function readReceipts(fields: JsonFields, messageId: string | null): ReceiptRule {
+  const inner = fields.object("receipts");
+  const secret = inner.text("secret", "22 to 64 random letters and digits");
+  if (secret !== "" && !longEnough.test(secret)) {
+    inner.problem("secret", "must be 22 to 64 letters, digits, - and _: nobody may guess it.");
+  }
+  if (messageId === null) fields.problem("messageId", "is missing: receipts name a message by it.");
+  const path = (key: "id" | "status") => {
+    if (!inner.has(key)) inner.problem(key, "is missing: a path such as messages[0].id.");
+    return readPath(inner, key) ?? "";
+  };
+  const rule = { secret, id: path("id"), status: path("status"), ...readEnds(inner) };
+  inner.refuseOthers();
+  return rule;
+}
+
+function readEnds(fields: JsonFields): Pick<ReceiptRule, "delivered" | "failed"> {
+  const list = (key: "delivered" | "failed"): string[] => {
+    const values = fields.raw(key);
+    const fits =
+      Array.isArray(values) && values.every((value) => ["string", "number", "boolean"].includes(typeof value));
+    if (!fits) fields.problem(key, 'must be a list of values such as ["0"].');
+    return fits ? values.map(String) : [];
+  };
+  return { delivered: list("delivered"), failed: list("failed") };
 }
 
 function readUrl(fields: JsonFields): string {
@@ -112,6 +155,9 @@ function checkPlaceholders(
   allowed: readonly string[] = placeholders,
 ) {
   const strange = [...template.matchAll(/\{([A-Za-z]+)\}/g)].find(([, name]) => !allowed.includes(name ?? ""));
+  if (!strange && template.includes("{receipts}") && !fields.has("receipts")) {
+    fields.problem(key, "has {receipts}, but no receipts are configured.");
+  }
   if (!strange) return;
   const names = allowed.map((name) => `{${name}}`).join(", ");
   fields.problem(key, `has {${strange[1]}}, which is not filled in. Known here: ${names}.`);

@@ -32,6 +32,8 @@ export interface Channel {
   send(message: OutboundMessage, signal: AbortSignal): Promise<Accepted>;
   /** Calls back when the other side says what became of a message. */
   onReceipt?(heard: (receipt: Receipt) => void): void;
+  /** How to read what the other side posts to us, where it does that instead. */
+  readonly receipts?: PostedReceipts;
   /** Rejects with the reason where no message could leave now. Sends none. */
   verify?(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
@@ -40,6 +42,13 @@ export interface Channel {
 export interface Receipt {
   readonly providerId: string;
   readonly delivered: boolean;
+}
+
+export interface PostedReceipts {
+  /** Whoever knows it is the other side. */
+  readonly secret: string;
+  /** Null where it is no receipt. */
+  read(body: unknown): Receipt | "on its way" | null;
 }
 
 /** The other side will never take this message: trying again on this channel is of no use. */

@@ -2,21 +2,15 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Services } from "../services.ts";
 import { claimDue } from "../store/outbox.ts";
-import type { Channel } from "./channel.ts";
 import { createLanes } from "./lanes.ts";
 import type { Medium } from "./outbox.ts";
-import type { DeliveryOutcome } from "./outcome.ts";
-import { listenForReceipts } from "./receipts.ts";
+import { type DeliveryOptions, listenForReceipts, type Receipts } from "./receipts.ts";
 import { deliverMessage, type Post } from "./send-message.ts";
 import { createWaitingTenants } from "./waiting-tenants.ts";
 
-export interface DeliveryOptions {
-  readonly channels: readonly Channel[];
-  readonly onError: (error: unknown) => void;
-  readonly onOutcome: (outcome: DeliveryOutcome) => void;
-}
-
 export interface Delivery {
+  /** Takes what a gateway has posted. */
+  readonly receipts: Pick<Receipts, "post">;
   /** Finishes what is being sent, or gives it back for other nodes; then closes the channels. */
   stop(): Promise<void>;
 }
@@ -47,7 +41,7 @@ export function startDelivery(services: Services, options: DeliveryOptions): Del
   };
   const waiting = new Map(media.map((medium) => [medium, createWaitingTenants(services.clock.monotonic)]));
   const inHand = new Map<Medium, Set<Promise<void>>>(media.map((medium) => [medium, new Set()]));
-  const endReceipts = listenForReceipts(services, options);
+  const receipts = listenForReceipts(services, options);
   let wake = () => {};
 
   /** Takes what there is room for; true where there may be more. */
@@ -94,6 +88,7 @@ export function startDelivery(services: Services, options: DeliveryOptions): Del
 
   const working = work();
   return {
+    receipts,
     async stop() {
       stopping.abort();
       await working;
@@ -101,7 +96,7 @@ export function startDelivery(services: Services, options: DeliveryOptions): Del
       await Promise.race([journeys, sleep(graceMs, undefined, { ref: false })]);
       cut.abort(new Error("The node stops."));
       await journeys;
-      endReceipts();
+      receipts.stop();
       await Promise.all(options.channels.map((channel) => channel.close()));
     },
   };

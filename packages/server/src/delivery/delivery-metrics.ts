@@ -1,5 +1,6 @@
 import type { Metrics } from "../http/metrics.ts";
 import type { DeliveryOutcome } from "./outcome.ts";
+import type { ReceiptResult } from "./receipts.ts";
 
 /** Counts what became of messages: spend, and where it is lost, per tenant and channel. */
 export function countDeliveries(metrics: Metrics): (outcome: DeliveryOutcome) => void {
@@ -17,4 +18,13 @@ export function countDeliveries(metrics: Metrics): (outcome: DeliveryOutcome) =>
     messages.inc({ tenant: tenantId, channel, outcome });
     if (sent !== undefined) parts.inc({ tenant: tenantId, channel }, sent);
   };
+}
+
+/** Counts what gateways post: a channel whose receipts are unreadable, or all unknown, is set up wrongly. */
+export function countReceipts(metrics: Metrics): (channel: string, result: ReceiptResult) => void {
+  const receipts = metrics.counter("fieldgate_receipts_total", "Receipts that gateways posted, by what they said.", [
+    "channel",
+    "result",
+  ]);
+  return (channel, result) => receipts.inc({ channel, result });
 }

@@ -2,11 +2,11 @@ import type { BodyTemplate, JsonTemplate, Template } from "../config/delivery-co
 import type { OutboundMessage } from "./channel.ts";
 import { smsText } from "./sms-text.ts";
 
-export const placeholders = ["to", "toDigits", "text", "subject", "id", "tenant", "alphabet"] as const;
+export const placeholders = ["to", "toDigits", "text", "subject", "id", "tenant", "alphabet", "receipts"] as const;
 export type Values = Readonly<Record<(typeof placeholders)[number], string>>;
 
-/** What a template can be filled with. */
-export function valuesOf(message: OutboundMessage): Values {
+/** What a template can be filled with. `receipts`: where the gateway may post what became of the message. */
+export function valuesOf(message: OutboundMessage, receipts = ""): Values {
   return {
     to: message.to,
     toDigits: message.to.replace(/^\+/, ""),
@@ -17,6 +17,7 @@ export function valuesOf(message: OutboundMessage): Values {
     tenant: message.tenantId,
     // What gateways call the two ways of an SMS.
     alphabet: smsText(message.text, 0).alphabet === "gsm" ? "text" : "unicode",
+    receipts,
   };
 }
 

@@ -1,9 +1,17 @@
 import { connect as connectTcp } from "node:net";
 import { connect as connectTls } from "node:tls";
-import type { HttpGatewayConfig } from "../config/delivery-config.ts";
+import type { HttpGatewayConfig, ReceiptRule } from "../config/delivery-config.ts";
 import { answerFits, valueAt } from "./answer-path.ts";
-import { type Accepted, type Channel, ChannelBusy, ChannelRefused, type OutboundMessage } from "./channel.ts";
+import {
+  type Accepted,
+  type Channel,
+  ChannelBusy,
+  ChannelRefused,
+  type OutboundMessage,
+  type Receipt,
+} from "./channel.ts";
 import { fill, fillBody, valuesOf } from "./fill-template.ts";
+import type { ChannelParts } from "./open-channels.ts";
 import { readUpTo } from "./read-up-to.ts";
 import { smsText } from "./sms-text.ts";
 import { untilAborted } from "./until-aborted.ts";
@@ -14,11 +22,12 @@ const longestAnswer = 64 * 1024;
 const mayPass = new Set([401, 402, 403, 404, 407, 408, 409, 421, 423, 425, 429]);
 
 /** Messages through any gateway that takes an HTTP request. It follows no redirect: the message goes where it was told. */
-export function createHttpChannel(config: HttpGatewayConfig, fetch: typeof globalThis.fetch): Channel {
-  const { name } = config;
+export function createHttpChannel(config: HttpGatewayConfig, { fetch, baseUrl }: ChannelParts): Channel {
+  const { name, receipts } = config;
+  const receiptUrl = receipts ? `${baseUrl}/api/delivery/receipts/${name}/${receipts.secret}` : "";
 
   async function send(message: OutboundMessage, signal: AbortSignal): Promise<Accepted> {
-    const values = valuesOf(message);
+    const values = valuesOf(message, receiptUrl);
     const body = config.body && fillBody(config.body, values);
     const headers = new Headers({ "Idempotency-Key": message.id });
     if (body) headers.set("Content-Type", body.type);
@@ -80,9 +89,23 @@ export function createHttpChannel(config: HttpGatewayConfig, fetch: typeof globa
     parallel: config.parallel,
     timeoutMs: config.timeoutMs,
     send,
+    ...(receipts && { receipts: { secret: receipts.secret, read: (body) => readReceipt(receipts, body) } }),
     verify: (signal) => reach(config, signal),
     async close() {},
   };
+}
+
+/** As long as a name for a message gets. */
+const longestId = 256;
+
+function readReceipt(rule: ReceiptRule, body: unknown): Receipt | "on its way" | null {
+  const id = valueAt(body, rule.id);
+  const status = valueAt(body, rule.status);
+  const isText = (value: unknown) => typeof value === "string" || typeof value === "number";
+  if (!isText(id) || !isText(status) || String(id).length > longestId) return null;
+  const delivered = rule.delivered.includes(String(status));
+  if (!delivered && !rule.failed.includes(String(status))) return "on its way";
+  return { providerId: String(id), delivered };
 }
 
 function retryAfterMs(response: Response): number {

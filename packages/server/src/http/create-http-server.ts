@@ -22,6 +22,7 @@ declare module "fastify" {
     readonly meter?: RequestMeter;
     /** See `Route`. */
     readonly lenientList?: string;
+    readonly foreignBody?: boolean;
   }
 }
 

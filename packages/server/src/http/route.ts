@@ -45,7 +45,11 @@ export function registerRoute<const R extends Route>(
     method: route.method,
     url: route.path,
     ...(route.bodyLimit !== undefined && { bodyLimit: route.bodyLimit }),
-    config: { meter, ...(route.lenientList !== undefined && { lenientList: route.lenientList }) },
+    config: {
+      meter,
+      ...(route.lenientList !== undefined && { lenientList: route.lenientList }),
+      ...(route.foreignBody && { foreignBody: true }),
+    },
     schema: {
       ...(route.body && { body: reference(route.body) }),
       ...(answer && { response: { [status]: reference(answer) } }),

@@ -114,22 +114,25 @@ export async function findSent(q: Queries, channel: string, providerId: string):
   return row ?? null;
 }
 
-/** Notes what became of a message that was sent; false when somebody was faster. */
-export async function settleSent(q: Queries, row: OutboxRow, state: "delivered" | "failed"): Promise<boolean> {
-  const changed = await q.db
+/** Only as it was found: meanwhile it may have gone another way, of which the receipt says nothing. */
+function stillSent(q: Queries, row: OutboxRow) {
+  return q.db
     .updateTable("outbox")
-    .set({ state })
     .where("id", "=", row.id)
     .where("state", "=", "sent")
-    .returning("id")
-    .executeTakeFirst();
+    .where("channel", "=", row.channel)
+    .where("provider_id", "=", row.provider_id);
+}
+
+/** Notes what became of a message that was sent; false when somebody was faster. */
+export async function settleSent(q: Queries, row: OutboxRow, state: "delivered" | "failed"): Promise<boolean> {
+  const changed = await stillSent(q, row).set({ state }).returning("id").executeTakeFirst();
   return changed !== undefined;
 }
 
 /** Sends a message once more that did not arrive, on the next channel, as if it were new. */
 export async function sendAgain(q: Queries, row: OutboxRow): Promise<boolean> {
-  const changed = await q.db
-    .updateTable("outbox")
+  const changed = await stillSent(q, row)
     .set({
       state: "pending",
       attempts: 0,
@@ -139,8 +142,6 @@ export async function sendAgain(q: Queries, row: OutboxRow): Promise<boolean> {
       next_at: q.now,
       claimed_until: 0,
     })
-    .where("id", "=", row.id)
-    .where("state", "=", "sent")
     .returning("id")
     .executeTakeFirst();
   return changed !== undefined;

@@ -15,7 +15,7 @@ afterEach(() => gateway.stop());
 async function channelOf(written: Record<string, unknown>): Promise<Channel> {
   const { channels, problems } = parseDelivery(JSON.stringify([written]), () => "");
   expect(problems).toEqual([]);
-  const [channel] = await openChannels(channels);
+  const [channel] = await openChannels(channels, { baseUrl: "https://id.example.org" });
   if (!channel) throw new Error("There is no channel.");
   return channel;
 }
