@@ -93,6 +93,7 @@ async function startService(folder: string, page: string) {
     defaultTenant: "demo",
     corsOrigins: [page],
     trustedProxies: [],
+    internalHosts: [],
     logLevel: "silent",
     policy: defaultPolicy,
   };

@@ -32,6 +32,7 @@ export function serviceConfig({ port, database, dataDir, secret }: NodeSetup): C
     defaultTenant: tenantId,
     corsOrigins: ["https://portal.example.org"],
     trustedProxies: [],
+    internalHosts: [],
     logLevel: "warn",
     policy: defaultPolicy,
   };

@@ -100,6 +100,11 @@ export const errors = {
     title: "Assistance required",
     detail: "This needs a second step, and there is no address to send a code to. A field worker can help.",
   },
+  not_provisioned: {
+    status: 403,
+    title: "Not a worker here",
+    detail: "You are signed in at the identity provider, but have no access to this programme. Ask its administrator.",
+  },
   forbidden: {
     status: 403,
     title: "Not allowed",
@@ -190,6 +195,11 @@ export const errors = {
     title: "Busy",
     detail: "The service has more work than it can take right now. Try again after the time in Retry-After.",
   },
+  provider_unavailable: {
+    status: 503,
+    title: "Identity provider unavailable",
+    detail: "The identity provider does not answer as it should. Try again after the time in Retry-After.",
+  },
   unavailable: {
     status: 503,
     title: "Temporarily unavailable",
@@ -216,6 +226,9 @@ export const commonErrors = [
 
 /** What a route with a JSON body may answer besides. */
 export const bodyErrors = ["payload_too_large", "unsupported_media_type"] as const satisfies readonly ErrorCode[];
+
+/** What a route with a Bearer token may answer besides: the token may be an identity provider's. */
+export const bearerErrors = ["provider_unavailable"] as const satisfies readonly ErrorCode[];
 
 /** What no route answers yet, only the command line. */
 export const commandErrors = ["identifier_taken"] as const satisfies readonly ErrorCode[];

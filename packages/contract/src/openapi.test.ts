@@ -143,7 +143,8 @@ describe.each(operations)("$method $path", ({ path, operation }) => {
 
   test("takes the body of the route, with its aliases", () => {
     expect(operation.requestBody?.required).toBe(route.body ? !route.bodyOptional : undefined);
-    const schema = operation.requestBody?.content["application/json"]?.schema;
+    const mediaType = route.bodyType === "form" ? "application/x-www-form-urlencoded" : "application/json";
+    const schema = operation.requestBody?.content[mediaType]?.schema;
     if (route.body === undefined) expect(schema).toBeUndefined();
     else if (route.aliases === undefined) expect(schema).toEqual({ $ref: `#/components/schemas/${route.body.$id}` });
     else {

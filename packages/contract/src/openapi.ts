@@ -9,6 +9,7 @@ import {
 } from "./citizen.ts";
 import { DeliveryReceipt } from "./delivery.ts";
 import { type ErrorCode, errors } from "./errors.ts";
+import { BackchannelLogoutRequest, OidcExchangeRequest } from "./oidc.ts";
 import { Problem } from "./problem.ts";
 import type { Route } from "./route.ts";
 import { errorsOf, routes } from "./routes.ts";
@@ -38,6 +39,8 @@ export const components: readonly Component[] = [
   Session,
   OwnSession,
   OwnSessions,
+  OidcExchangeRequest,
+  BackchannelLogoutRequest,
   OtpRequest,
   OtpSent,
   OtpVerifyRequest,
@@ -107,8 +110,8 @@ function bodySchema(route: Route & { body: Component }): JsonObject {
 function bodyContent(route: Route & { body: Component }): JsonObject {
   const content = { schema: bodySchema(route) };
   return {
-    "application/json": content,
-    ...(route.foreignBody && { "application/x-www-form-urlencoded": content }),
+    ...(route.bodyType !== "form" && { "application/json": content }),
+    ...((route.foreignBody || route.bodyType === "form") && { "application/x-www-form-urlencoded": content }),
   };
 }
 

@@ -21,6 +21,8 @@ export interface Route {
   /** What may follow the `?`, each at most once, and what it says. */
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: Component;
+  /** How the body is written; JSON where it is left out. */
+  readonly bodyType?: "form";
   /** A body may be left out altogether. */
   readonly bodyOptional?: boolean;
   /** The body is written by a program that does not know us: any field may be in it, and it may be a form. */

@@ -1,6 +1,7 @@
 import { CitizenSession, IdVerifyRequest, OtpRequest, OtpSent, OtpVerifyRequest, QrVerifyRequest } from "./citizen.ts";
 import { DeliveryReceipt } from "./delivery.ts";
-import { bodyErrors, commonErrors, type ErrorCode } from "./errors.ts";
+import { bearerErrors, bodyErrors, commonErrors, type ErrorCode } from "./errors.ts";
+import { BackchannelLogoutRequest, OidcExchangeRequest } from "./oidc.ts";
 import { defineRoute, type Route } from "./route.ts";
 import { Health, JsonWebKeySet } from "./service.ts";
 import { LoginRequest, LogoutRequest, OwnSessions, RefreshRequest, Session } from "./session.ts";
@@ -115,6 +116,37 @@ export const routes = {
     params: { sessionId: "The id of the session, from the list." },
     response: { 204: null },
     errors: ["invalid_token", "session_revoked", "session_not_found"],
+  }),
+  oidcExchange: defineRoute({
+    method: "POST",
+    path: "/api/auth/oidc/exchange",
+    summary: "Exchange an ID token for a session",
+    description:
+      "The last step of signing in through the tenant's identity provider. The session is bound to the key of the DPoP proof, which the nonce of the ID token names.",
+    tag: "users",
+    headers: { ...tenantHeader, ...dpopHeader, ...deviceHeader },
+    body: OidcExchangeRequest,
+    response: { 200: Session },
+    errors: [
+      ...tenantErrors,
+      ...dpopErrors,
+      "dpop_required",
+      "invalid_token",
+      "not_provisioned",
+      "provider_unavailable",
+    ],
+  }),
+  backchannelLogout: defineRoute({
+    method: "POST",
+    path: "/api/auth/oidc/backchannel-logout",
+    summary: "An identity provider ends its session",
+    description:
+      "OpenID Connect Back-Channel Logout 1.0: ends the sessions that were started from the provider's, and blocks the provider's earlier tokens.",
+    tag: "users",
+    bodyType: "form",
+    body: BackchannelLogoutRequest,
+    response: { 200: null },
+    errors: ["provider_unavailable"],
   }),
   otpRequest: defineRoute({
     method: "POST",
@@ -274,5 +306,12 @@ export type RouteName = keyof typeof routes;
 /** Every code a route may answer. A DELETE needs no body, but one that is sent is read. */
 export function errorsOf(route: Route): ErrorCode[] {
   const readsBody = route.body !== undefined || route.method === "DELETE";
-  return [...new Set<ErrorCode>([...commonErrors, ...(readsBody ? bodyErrors : []), ...route.errors])];
+  return [
+    ...new Set<ErrorCode>([
+      ...commonErrors,
+      ...(readsBody ? bodyErrors : []),
+      ...(route.bearer ? bearerErrors : []),
+      ...route.errors,
+    ]),
+  ];
 }

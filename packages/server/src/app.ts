@@ -10,6 +10,7 @@ import { countDeliveries, countReceipts } from "./delivery/delivery-metrics.ts";
 import { openChannels } from "./delivery/open-channels.ts";
 import { startHousekeeping } from "./flows/housekeeping.ts";
 import { createIdBreaker } from "./flows/id-breaker.ts";
+import { createProviderBearer } from "./flows/provider-bearer.ts";
 import { createHttpServer } from "./http/create-http-server.ts";
 import { createMetrics } from "./http/metrics.ts";
 import { listenForMetrics } from "./http/metrics-listener.ts";
@@ -19,12 +20,14 @@ import { checkpointFile } from "./journal/checkpoint-file.ts";
 import { startSealer } from "./journal/sealer.ts";
 import { createDataKeys } from "./people/data-keys.ts";
 import { createPasswordHasher } from "./people/password-hash.ts";
+import { createProviderDirectory } from "./people/provider-directory.ts";
 import { createTenantDirectory } from "./people/tenant-directory.ts";
 import { registerDeliveryRoutes } from "./routes/delivery.ts";
 import { registerDocsRoutes } from "./routes/docs.ts";
 import { registerHealthRoutes } from "./routes/health.ts";
 import { registerIdRoutes } from "./routes/id.ts";
 import { registerKeyRoutes } from "./routes/keys.ts";
+import { registerOidcRoutes } from "./routes/oidc.ts";
 import { registerOpenApiRoute } from "./routes/openapi.ts";
 import { registerOtpRoutes } from "./routes/otp.ts";
 import { type PortalParts, registerPortalRoutes } from "./routes/portal.ts";
@@ -42,6 +45,9 @@ import { startKeyRotation } from "./tokens/key-rotation.ts";
 import { createKeyVault } from "./tokens/key-vault.ts";
 import { openKeyring } from "./tokens/keyring.ts";
 import { ensureKeys } from "./tokens/keys.ts";
+import { createProviderFetch, type ProviderFetch } from "./tokens/providers/provider-fetch.ts";
+import { createProviderKeys } from "./tokens/providers/provider-keys.ts";
+import { createProviderTokens } from "./tokens/providers/provider-tokens.ts";
 import { openRevocations } from "./tokens/revocations.ts";
 import { createTokenCheck } from "./tokens/token-check.ts";
 import { serverVersion } from "./version.ts";
@@ -62,6 +68,8 @@ export interface AppParts {
   /** Ways for messages to leave, besides those of the configuration. */
   readonly channels?: readonly Channel[];
   readonly portal?: PortalParts;
+  /** Asks identity providers, in place of the guarded way. */
+  readonly providerFetch?: ProviderFetch;
   /** Refuse to send an answer that breaks its schema: for tests. */
   readonly checkAnswers?: boolean;
 }
@@ -95,17 +103,28 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
       skew: policy.tokens.skew,
     });
     const { cacheSize } = policy.tokens;
+    const issuer = config.baseUrl;
+    const providers = createProviderDirectory(store, clock);
+    const providerKeys = createProviderKeys({
+      fetch: parts.providerFetch ?? createProviderFetch({ ...config, loopback: config.mode === "development" }),
+      clock,
+      onTrouble: (issuer, error) => logger.warn({ issuer, err: error }, "an identity provider cannot be read"),
+    });
+    const providerTokens = createProviderTokens(providerKeys, clock);
+    const foreignTokens = createProviderBearer({ store, clock, providers, providerTokens });
     const services: Services = {
       config,
       clock,
       store,
       keyring,
       accessTokens,
-      tokenCheck: createTokenCheck({ store, clock, accessTokens, revocations, cacheSize }),
+      tokenCheck: createTokenCheck({ store, clock, issuer, accessTokens, foreignTokens, revocations, cacheSize }),
       revocations,
       nonces: createDpopNonces(keyring, clock, policy.dpopNonce),
       hasher: createPasswordHasher({ parallel: availableParallelism(), queue: policy.password.queue }),
       tenants: createTenantDirectory(store, clock, policy),
+      providers,
+      providerTokens,
       dataKeys: createDataKeys(store, vault, clock),
       idBreaker: createIdBreaker({ store, keyring, clock }),
     };
@@ -142,6 +161,7 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
       checkAnswers: parts.checkAnswers ?? false,
     });
     registerUserRoutes(http, services);
+    registerOidcRoutes(http, services);
     registerOtpRoutes(http, services);
     registerIdRoutes(http, services);
     registerQrRoutes(http, services);

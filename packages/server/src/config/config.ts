@@ -24,6 +24,8 @@ export interface Config {
   readonly corsOrigins: readonly string[];
   /** Addresses or CIDR ranges whose forwarded headers are believed. */
   readonly trustedProxies: readonly string[];
+  /** Hosts inside the network where identity providers of tenants may be; all others must have public addresses. */
+  readonly internalHosts: readonly string[];
   readonly logLevel: "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent";
   readonly policy: Policy;
 }

@@ -4,7 +4,15 @@ import { tenantIdPattern } from "@fieldgate/contract";
 import type { Config, DatabaseConfig } from "./config.ts";
 import { deepFreeze } from "./deep-freeze.ts";
 import { parseDelivery } from "./parse-delivery.ts";
-import { readBaseUrl, readListen, readMetrics, readOrigins, readProxies, readTls } from "./parse-network.ts";
+import {
+  readBaseUrl,
+  readInternalHosts,
+  readListen,
+  readMetrics,
+  readOrigins,
+  readProxies,
+  readTls,
+} from "./parse-network.ts";
 import { parsePolicy } from "./parse-policy.ts";
 import { parseSecret } from "./secret.ts";
 import { type Environment, VariableReader } from "./variable-reader.ts";
@@ -61,6 +69,7 @@ export function parseConfig(env: Environment, options: ParseOptions = {}): Confi
     defaultTenant: readDefaultTenant(reader),
     corsOrigins: readOrigins(reader, dev),
     trustedProxies: readProxies(reader),
+    internalHosts: readInternalHosts(reader),
     logLevel: readLogLevel(reader),
     policy: readPolicy(reader),
   };

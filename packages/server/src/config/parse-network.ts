@@ -104,3 +104,16 @@ export function readProxies(reader: VariableReader): string[] {
   }
   return proxies;
 }
+
+export function readInternalHosts(reader: VariableReader): string[] {
+  return reader.list("FIELDGATE_INTERNAL_HOSTS").map((text) => {
+    const host = URL.parse(`https://${text}`);
+    if (!host || host.host !== text.toLowerCase() || host.port !== "") {
+      reader.problem(
+        "FIELDGATE_INTERNAL_HOSTS",
+        `has "${text}". Use host names or addresses such as sso.internal or [fd00::5], without scheme and port.`,
+      );
+    }
+    return text.toLowerCase();
+  });
+}

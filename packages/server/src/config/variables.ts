@@ -18,6 +18,7 @@ export const variables = {
   FIELDGATE_DEFAULT_TENANT: "the tenant of requests that name none",
   FIELDGATE_CORS_ORIGINS: "exact origins of web pages that may call, comma separated",
   FIELDGATE_TRUSTED_PROXIES: "addresses or ranges of proxies whose forwarded headers are believed",
+  FIELDGATE_INTERNAL_HOSTS: "hosts inside the network where tenants' identity providers may be, comma separated",
   FIELDGATE_LOG_LEVEL: "fatal, error, warn, info, debug, trace or silent (default info)",
   FIELDGATE_AUDIENCE: "the aud of access tokens (default: the base URL)",
   FIELDGATE_POLICY: 'JSON that overrides limits and lifetimes: {"password":{"minLength":20}}',

@@ -8,9 +8,14 @@ export function curlExample(route: Route, baseUrl: string): string {
   const words = [
     `curl ${route.method === "GET" ? "" : `-X ${route.method} `}${baseUrl}${path}`,
     ...(route.bearer === "required" ? ['-H "Authorization: Bearer $TOKEN"'] : []),
-    ...(body ? ["-H 'Content-Type: application/json'", `-d '${JSON.stringify(body)}'`] : []),
+    ...(body ? bodyWords(route, body) : []),
   ];
   return words.join(" \\\n  ");
+}
+
+function bodyWords(route: Route, body: Record<string, unknown>): string[] {
+  if (route.bodyType === "form") return Object.entries(body).map(([name, value]) => `-d '${name}=${value}'`);
+  return ["-H 'Content-Type: application/json'", `-d '${JSON.stringify(body)}'`];
 }
 
 /** What must be sent; where nothing must, one of the things that can be. */

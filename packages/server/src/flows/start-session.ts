@@ -22,6 +22,8 @@ export interface WorkerSignIn {
   /** The device, where it is known already. */
   readonly deviceId: string | null;
   readonly policy: Policy;
+  /** The identity provider's session, where it names one. */
+  readonly providerSid?: string | null;
 }
 
 /**
@@ -55,6 +57,7 @@ export async function startWorkerSession(
     scope: scopes["field-worker"],
     entityId: null,
     parentId: null,
+    providerSid: signIn.providerSid ?? null,
     deviceId,
     refreshKeyId: key.id,
     headHash: refreshTokenHash(refreshToken(key.secret, id, 0)),

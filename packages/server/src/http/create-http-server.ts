@@ -5,7 +5,7 @@ import { answerClientError } from "./client-error.ts";
 import { createGate } from "./gate.ts";
 import { createGuard } from "./guard.ts";
 import type { HttpSettings } from "./http-settings.ts";
-import { acceptOnlyJson } from "./json-body.ts";
+import { acceptBodies } from "./json-body.ts";
 import { createMessageClasses, type Gate, type GateRequest, type GateResponse } from "./messages.ts";
 import { createNodeServer } from "./node-server.ts";
 import { sendFault, toFault } from "./problem.ts";
@@ -23,6 +23,7 @@ declare module "fastify" {
     /** See `Route`. */
     readonly lenientList?: string;
     readonly foreignBody?: boolean;
+    readonly bodyType?: "form";
   }
 }
 
@@ -43,7 +44,7 @@ export function createHttpServer(settings: HttpSettings): FastifyInstance {
   app.decorate("httpSettings", settings);
   app.decorate("gate", gate);
   for (const component of components) app.addSchema(component);
-  acceptOnlyJson(app);
+  acceptBodies(app);
 
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     const response = reply.raw as GateResponse;

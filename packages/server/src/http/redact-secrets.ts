@@ -16,6 +16,8 @@ const secretNames = new Set([
   "refreshtokenhash",
   "devicetoken",
   "idtoken",
+  "logout_token",
+  "salt",
   "selectiontoken",
   "challenge",
   "otp",

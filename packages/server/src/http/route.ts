@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Fault } from "../fault.ts";
 import { renameAliases } from "./aliases.ts";
 import { addToExpressLane } from "./express-lane.ts";
+import { demandForm } from "./json-body.ts";
 import type { GateRequest, GateResponse } from "./messages.ts";
 import { RouteContext } from "./route-context.ts";
 
@@ -47,6 +48,7 @@ export function registerRoute<const R extends Route>(
     ...(route.bodyLimit !== undefined && { bodyLimit: route.bodyLimit }),
     config: {
       meter,
+      ...(route.bodyType && { bodyType: route.bodyType }),
       ...(route.lenientList !== undefined && { lenientList: route.lenientList }),
       ...(route.foreignBody && { foreignBody: true }),
     },
@@ -86,6 +88,7 @@ function successOf(route: Route): [status: number, answer: Component | null] {
 function bodyPreparation(route: Route) {
   return (request: FastifyRequest, _reply: FastifyReply, next: (error?: Error) => void): void => {
     try {
+      if (route.bodyType === "form") demandForm(request.headers["content-type"]);
       request.body ??= emptyBody(route);
       if (route.aliases) renameAliases(request.body as Record<string, unknown>, route.aliases);
       next();

@@ -1,4 +1,4 @@
-import { type AdapterConfig, type AdapterType, adapterTypes } from "@fieldgate/contract";
+import { type AdapterConfig, type AdapterType, adapterTypes, oidcAliases } from "@fieldgate/contract";
 import { isLoopbackHost } from "../config/address.ts";
 import { isPlainObject } from "../config/bounds.ts";
 import { Fault } from "../fault.ts";
@@ -13,7 +13,7 @@ interface AdapterShape {
   readonly optional: readonly string[];
 }
 
-const oidcOptional = ["redirect_uri", "post_logout_redirect_uri", "scope", "audience", "session"];
+const oidcOptional = ["redirect_uri", "post_logout_redirect_uri", "scope", "audience", "prompt", "session", "display"];
 
 const shapes: Record<AdapterType, AdapterShape> = {
   oidc_a: { required: ["authority", "client_id", "organization"], optional: oidcOptional },
@@ -23,7 +23,7 @@ const shapes: Record<AdapterType, AdapterShape> = {
 };
 
 /** The names of the product family each key stands for, accepted on input. */
-const aliases: Readonly<Record<string, AdapterType>> = { auth0: "oidc_a", keycloak: "oidc_b" };
+const aliases: Readonly<Record<string, AdapterType>> = oidcAliases;
 
 const urlFields = new Set(["authority", "serverUrl", "redirect_uri", "post_logout_redirect_uri"]);
 const maxFieldLength = 2048;
@@ -67,11 +67,20 @@ function parseFields(type: AdapterType, input: unknown, path: string, rules: Url
     if (name === "session" && value !== "fieldgate" && value !== "provider") {
       throw refuse(field, `${field} must be fieldgate or provider.`);
     }
+    if (name === "display" && value !== "redirect" && value !== "popup") {
+      throw refuse(field, `${field} must be redirect or popup.`);
+    }
     fields[name] = value.trim();
   }
   const missing = required.filter((name) => !(name in fields));
   if (missing.length > 0) {
     throw refuse(`${path}.${missing[0]}`, `${path} of ${type} also needs ${missing.join(" and ")}.`);
+  }
+  if (fields.audience !== undefined && fields.audience === fields.client_id) {
+    throw refuse(
+      `${path}.audience`,
+      `${path}.audience is the client_id: an ID token would pass for an access token. Name the API instead.`,
+    );
   }
   return fields;
 }

@@ -17,9 +17,12 @@ import {
   type QrSettings,
 } from "./citizen-settings.ts";
 import type { NationalIdSettings } from "./national-id-rules.ts";
+import { type IdentityProviderSettings, parseIdentityProviders } from "./provider-settings.ts";
 
 export interface TenantSettings {
   readonly adapters: readonly AdapterConfig[];
+  /** What clients need not know of the identity providers among them. */
+  readonly identityProviders?: IdentityProviderSettings;
   /** Host names whose requests belong to this tenant: lower case, without a port. */
   readonly hosts: readonly string[];
   /** ISO 3166-1 alpha-2. */
@@ -118,6 +121,7 @@ function parseSync(input: unknown): SyncSettings {
 
 const known = [
   "adapters",
+  "identityProviders",
   "hosts",
   "defaultCountry",
   "sharedNetworks",
@@ -141,7 +145,8 @@ export function parseTenantSettings(input: unknown, rules: UrlRules): TenantSett
   if (unknown !== undefined)
     throw refuse(unknown, `${unknown} is not a setting of a tenant: it has ${known.join(", ")}.`);
   const {
-    adapters = [],
+    adapters: givenAdapters = [],
+    identityProviders,
     hosts = [],
     defaultCountry,
     sharedNetworks,
@@ -153,8 +158,12 @@ export function parseTenantSettings(input: unknown, rules: UrlRules): TenantSett
     sync,
     policy = {},
   } = input;
+  const adapters = parseAdapterConfigs(givenAdapters, "adapters", rules);
   return {
-    adapters: parseAdapterConfigs(adapters, "adapters", rules),
+    adapters,
+    ...(identityProviders !== undefined && {
+      identityProviders: parseIdentityProviders(identityProviders, adapters),
+    }),
     hosts: parseHosts(hosts),
     ...(defaultCountry !== undefined && { defaultCountry: parseCountry(defaultCountry) }),
     ...(sharedNetworks !== undefined && { sharedNetworks: parseNetworks(sharedNetworks) }),

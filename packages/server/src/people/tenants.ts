@@ -6,6 +6,7 @@ import type { TenantTable } from "../store/schema.ts";
 import { endSessions } from "../store/sessions.ts";
 import type { Queries } from "../store/store.ts";
 import type { UrlRules } from "./adapter-config.ts";
+import { replaceProviders } from "./identity-providers.ts";
 import { normaliseHost, parseTenantSettings, type TenantSettings } from "./tenant-settings.ts";
 
 export type { TenantSettings } from "./tenant-settings.ts";
@@ -118,6 +119,7 @@ export async function addTenant(tx: Queries, tenant: NewTenant, rules: UrlRules)
     throw new Fault("invalid_request", { field: "id", message: `There is already a tenant with the id ${tenant.id}.` });
   }
   await replaceHosts(tx, tenant.id, settings.hosts);
+  await replaceProviders(tx, tenant.id, settings);
   await recordEvent(tx, { tenantId: tenant.id, type: "tenant.added", data: { version: 1 } });
   return toTenant(row);
 }
@@ -148,6 +150,7 @@ export async function updateTenant(tx: Queries, id: string, change: TenantChange
     });
   }
   await replaceHosts(tx, id, settings.hosts);
+  await replaceProviders(tx, id, settings);
   if (disabled && before.disabledAt === null) await endSessions(tx, { tenantId: id }, "tenant_disabled");
   await recordEvent(tx, { tenantId: id, type: "tenant.changed", data: { version: row.version, disabled } });
   return toTenant(row);

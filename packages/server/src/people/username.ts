@@ -12,6 +12,15 @@ export function foldUsername(username: string): string {
 /** Control, format and surrogate characters are invisible and make two names look like one; joiners are letters' glue. */
 const invisible = /(?![\u200C\u200D])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
+/** Whether a text can be shown as a username. */
+export function isUsername(text: string): boolean {
+  const trimmed = text.normalize("NFC").trim();
+  const folded = [...foldUsername(trimmed)].length;
+  return (
+    folded > 0 && folded <= maxUsernameLength && [...trimmed].length <= maxUsernameLength && !invisible.test(trimmed)
+  );
+}
+
 /** The username as it is kept and shown. */
 export function checkUsername(username: string): string {
   const trimmed = username.normalize("NFC").trim();

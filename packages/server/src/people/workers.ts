@@ -34,7 +34,7 @@ export interface NewWorker {
   readonly roles: readonly string[];
 }
 
-function toWorker(row: Selectable<WorkerTable>): Worker {
+export function toWorker(row: Selectable<WorkerTable>): Worker {
   return {
     id: row.id,
     tenantId: row.tenant_id,
@@ -131,6 +131,8 @@ export async function addWorker(tx: Queries, worker: NewWorker): Promise<Worker>
       password_hash: worker.passwordHash,
       credential_version: 1,
       roles: JSON.stringify(roles),
+      issuer: null,
+      subject: null,
       created_at: tx.now,
       updated_at: tx.now,
       disabled_at: null,

@@ -1,6 +1,7 @@
 import { type Route, scopes } from "@fieldgate/contract";
 import { Fault } from "../fault.ts";
 import type { CitizenCaller } from "../flows/otp-verify.ts";
+import type { ProofRequest } from "../flows/proof-of-request.ts";
 import { type TenantHints, tenantOfSignIn } from "../flows/tenant-of-request.ts";
 import type { RouteContext } from "../http/route-context.ts";
 import type { Services } from "../services.ts";
@@ -14,6 +15,11 @@ export function tenantHints(context: RouteContext<Route>, body: string | undefin
 export function demandToken(token: string | null): string {
   if (token === null) throw new Fault("invalid_token", { detail: "no token" });
   return token;
+}
+
+/** What a proof of possession that came with the request is held against. */
+export function proofRequest(context: RouteContext<Route>, route: Route): ProofRequest {
+  return { header: context.dpop, method: route.method, path: route.path, host: context.host };
 }
 
 /** Who asks to be signed in as a citizen. `otherwise` may know the tenant of a request that names none. */

@@ -1,4 +1,4 @@
-import { type Route, routes, type TokenVerdict } from "@fieldgate/contract";
+import { routes, type TokenVerdict } from "@fieldgate/contract";
 import type { FastifyInstance } from "fastify";
 import { Fault } from "../fault.ts";
 import { currentUser } from "../flows/current-user.ts";
@@ -10,10 +10,9 @@ import { refreshSession } from "../flows/refresh.ts";
 import { statedTenant, tenantOfSignIn } from "../flows/tenant-of-request.ts";
 import { vaultKeyOf } from "../flows/vault-key.ts";
 import { registerRoute } from "../http/route.ts";
-import type { RouteContext } from "../http/route-context.ts";
 import type { Services } from "../services.ts";
 import type { VerifiedToken } from "../tokens/token-check.ts";
-import { demandToken, tenantHints } from "./request-inputs.ts";
+import { demandToken, proofRequest, tenantHints } from "./request-inputs.ts";
 
 export function registerUserRoutes(app: FastifyInstance, services: Services): void {
   const { tokenCheck, clock } = services;
@@ -88,8 +87,4 @@ function verdict({ claims, provider, username }: VerifiedToken, now: number): To
     scope: claims.scope,
     expiresIn: Math.max(0, Math.floor(claims.exp - now / 1000)),
   };
-}
-
-function proofRequest(context: RouteContext<Route>, route: Route) {
-  return { header: context.dpop, method: route.method, path: route.path, host: context.host };
 }

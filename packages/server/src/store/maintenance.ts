@@ -20,6 +20,8 @@ const day = 24 * 60 * minute;
 const perishables: readonly Perishable[] = [
   { table: "budgets", key: "key", keep: 0 },
   { table: "dpop_proofs", key: "id", keep: 0 },
+  { table: "spent_tokens", key: "id", keep: 0 },
+  { table: "provider_logouts", key: "id", keep: 0 },
   { table: "devices", key: "id", keep: 0 },
   // Ended ones too stay until then: nodes learn of an end from the row, and a stolen token is known by it.
   { table: "sessions", key: "id", keep: day },

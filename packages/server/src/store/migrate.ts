@@ -3,6 +3,7 @@ import type { Backend } from "./backend.ts";
 import { foundation } from "./migrations/001-foundation.ts";
 import { citizens } from "./migrations/002-citizens.ts";
 import { cardNumbers } from "./migrations/003-card-numbers.ts";
+import { identityProviders } from "./migrations/004-identity-providers.ts";
 import { sync } from "./migrations/005-sync.ts";
 import type { DatabaseKind } from "./store.ts";
 
@@ -13,7 +14,7 @@ export interface Migration {
 }
 
 /** In the order in which they run; the place in this list, counted from 1, is the version of the schema. */
-export const migrations: readonly Migration[] = [foundation, citizens, cardNumbers, sync];
+export const migrations: readonly Migration[] = [foundation, citizens, cardNumbers, identityProviders, sync];
 
 /** The database's schema is not one that this version of Fieldgate made or knows. */
 export class SchemaMismatch extends Error {

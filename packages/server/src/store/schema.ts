@@ -5,11 +5,15 @@
 export interface Database {
   tenants: TenantTable;
   tenant_hosts: { host: string; tenant_id: string };
+  identity_providers: IdentityProviderTable;
   workers: WorkerTable;
   sessions: SessionTable;
   devices: DeviceTable;
   budgets: BudgetTable;
   dpop_proofs: { id: string; expires_at: number };
+  /** ID tokens and logout tokens of identity providers that were used, as hashes: each is good once. */
+  spent_tokens: { id: string; expires_at: number };
+  provider_logouts: ProviderLogoutTable;
   keys: KeyTable;
   /** Facts about the deployment as a whole, such as which secret wraps the keys. */
   deployment: { name: string; value: string };
@@ -46,6 +50,31 @@ export interface TenantTable {
   disabled_at: number | null;
 }
 
+/** The identity providers of the tenants' settings, as tokens find them. Written with the settings, never by itself. */
+export interface IdentityProviderTable {
+  tenant_id: string;
+  /** `oidc_a` or `oidc_b`. */
+  type: string;
+  /** Without a slash at its end. */
+  issuer: string;
+  client_id: string;
+  /** Empty for `oidc_b`. */
+  organization: string;
+  /** JSON: `ProviderConfig`. */
+  config: string;
+  /** The client secret for introspection, sealed under the deployment secret. */
+  sealed_secret: string | null;
+}
+
+/** What identity providers ended: their tokens issued until then are worth nothing. */
+export interface ProviderLogoutTable {
+  /** Hash of the issuer with its session or its subject. */
+  id: string;
+  /** The provider's time of the logout. */
+  issued_at: number;
+  expires_at: number;
+}
+
 export interface WorkerTable {
   id: string;
   tenant_id: string;
@@ -57,6 +86,9 @@ export interface WorkerTable {
   credential_version: number;
   /** JSON list of roles. */
   roles: string;
+  /** Whom an identity provider knows as `subject`; both null for a worker with a username. */
+  issuer: string | null;
+  subject: string | null;
   created_at: number;
   updated_at: number;
   disabled_at: number | null;
@@ -77,6 +109,8 @@ export interface SessionTable {
   entity_id: string | null;
   /** The worker's session in which someone was helped to sign in: it ends, and this one with it. */
   parent_id: string | null;
+  /** The `sid` of the identity provider's session from which this one came. */
+  provider_sid: string | null;
   device_id: string | null;
   /** Null where the session has no refresh token. */
   refresh_key_id: string | null;

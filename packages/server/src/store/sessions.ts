@@ -19,6 +19,7 @@ export interface SessionRecord {
   readonly scope: string;
   readonly entityId: string | null;
   readonly parentId: string | null;
+  readonly providerSid: string | null;
   readonly deviceId: string | null;
   readonly refreshKeyId: string | null;
   readonly counter: number;
@@ -39,6 +40,7 @@ export type EndReason =
   | "user_disabled"
   | "tenant_disabled"
   | "password_changed"
+  | "provider_logout"
   | "restored";
 
 export interface NewSession
@@ -60,6 +62,8 @@ export interface NewSession
     | "jkt"
   > {
   readonly headHash: string | null;
+  /** Left out where no identity provider was asked. */
+  readonly providerSid?: string | null;
   readonly idleSeconds: number;
   readonly absoluteSeconds: number;
 }
@@ -80,6 +84,7 @@ export function toSession(row: Selectable<SessionTable>): SessionRecord {
     scope: row.scope,
     entityId: row.entity_id,
     parentId: row.parent_id,
+    providerSid: row.provider_sid,
     deviceId: row.device_id,
     refreshKeyId: row.refresh_key_id,
     counter: row.counter,
@@ -95,13 +100,14 @@ export function toSession(row: Selectable<SessionTable>): SessionRecord {
 
 interface SessionValues {
   readonly amr: string;
+  readonly providerSid: string | null;
   readonly idleMs: number;
   readonly firstMs: number;
   readonly absoluteMs: number;
 }
 
 const sessionInsert = prepare(
-  (tx, session: Omit<NewSession, "amr" | "idleSeconds" | "absoluteSeconds"> & SessionValues) =>
+  (tx, session: Omit<NewSession, "amr" | "providerSid" | "idleSeconds" | "absoluteSeconds"> & SessionValues) =>
     tx.db
       .insertInto("sessions")
       .values((eb) => ({
@@ -116,6 +122,7 @@ const sessionInsert = prepare(
         scope: session.scope,
         entity_id: session.entityId,
         parent_id: session.parentId,
+        provider_sid: session.providerSid,
         device_id: session.deviceId,
         refresh_key_id: session.refreshKeyId,
         counter: 0,
@@ -130,20 +137,37 @@ const sessionInsert = prepare(
         revoked_at: null,
         revoked_reason: null,
       }))
+      .onConflict((conflict) => conflict.column("id").doNothing())
       .returningAll(),
 );
 
-export async function insertSession(tx: Queries, session: NewSession): Promise<SessionRecord> {
-  const { amr, idleSeconds, absoluteSeconds, ...rest } = session;
+/** Null where there is a session with this id already. */
+async function tryInsert(tx: Queries, session: NewSession): Promise<SessionRecord | null> {
+  const { amr, providerSid = null, idleSeconds, absoluteSeconds, ...rest } = session;
   const [row] = await sessionInsert(tx, {
     ...rest,
+    providerSid,
     amr: JSON.stringify(amr),
     idleMs: idleSeconds * 1000,
     firstMs: Math.min(idleSeconds, absoluteSeconds) * 1000,
     absoluteMs: absoluteSeconds * 1000,
   });
-  if (!row) throw new Error("The database gave no session back.");
-  return toSession(row);
+  return row ? toSession(row) : null;
+}
+
+export async function insertSession(tx: Queries, session: NewSession): Promise<SessionRecord> {
+  const inserted = await tryInsert(tx, session);
+  if (!inserted) throw new Error(`There is already a session ${session.id}.`);
+  return inserted;
+}
+
+/** Inserts a session whose id says what it stands for; one that is there already is left as it is. */
+export async function ensureSession(tx: Queries, session: NewSession): Promise<SessionRecord> {
+  const inserted = await tryInsert(tx, session);
+  if (inserted) return inserted;
+  const found = await findSession(tx, session.id);
+  if (!found) throw new Error(`The session ${session.id} is neither there nor can be inserted.`);
+  return found.session;
 }
 
 /** A session together with the database's time at which it was read. */
@@ -250,6 +274,9 @@ export interface SessionChoice {
   readonly tenantId: string;
   readonly userId?: string | undefined;
   readonly sessionId?: string | undefined;
+  /** The way in: sessions of one identity provider alone. */
+  readonly provider?: string | undefined;
+  readonly providerSid?: string | undefined;
 }
 
 /**
@@ -257,15 +284,14 @@ export interface SessionChoice {
  * within seconds.
  */
 export async function endSessions(tx: Queries, choice: SessionChoice, reason: EndReason): Promise<string[]> {
-  const isWholeTenant = choice.userId === undefined && choice.sessionId === undefined;
-  const ended = isWholeTenant
-    ? await revokeTenant(tx, choice.tenantId, reason)
-    : await revokeWithChildren(tx, choice, reason);
+  const { tenantId, ...narrower } = choice;
+  const isWholeTenant = Object.values(narrower).every((value) => value === undefined);
+  const ended = isWholeTenant ? await revokeTenant(tx, tenantId, reason) : await revokeWithChildren(tx, choice, reason);
   const [first] = ended;
   if (first === undefined) return [];
   const only = ended.length === 1 || choice.sessionId !== undefined ? first : null;
   await recordEvent(tx, {
-    tenantId: choice.tenantId,
+    tenantId,
     type: "session.ended",
     subject: only?.user_id ?? choice.userId,
     sessionId: only?.id,
@@ -277,12 +303,15 @@ export async function endSessions(tx: Queries, choice: SessionChoice, reason: En
 
 type Condition = (eb: ExpressionBuilder<Database, "sessions">) => ExpressionWrapper<Database, "sessions", SqlBool>;
 
-async function revokeWithChildren(tx: Queries, { tenantId, userId, sessionId }: SessionChoice, reason: EndReason) {
+async function revokeWithChildren(tx: Queries, choice: SessionChoice, reason: EndReason) {
+  const { tenantId, userId, sessionId, provider, providerSid } = choice;
   const chosen: Condition = (eb) =>
     eb.and([
       eb("tenant_id", "=", tenantId),
       ...(userId === undefined ? [] : [eb("user_id", "=", userId)]),
       ...(sessionId === undefined ? [] : [eb("id", "=", sessionId)]),
+      ...(provider === undefined ? [] : [eb("provider", "=", provider)]),
+      ...(providerSid === undefined ? [] : [eb("provider_sid", "=", providerSid)]),
     ]);
   const parents = await revoke(tx, reason, chosen);
   if (parents.length === 0) return [];

@@ -25,6 +25,7 @@ const app = await createApp(
     defaultTenant: "demo",
     corsOrigins: [],
     trustedProxies: [],
+    internalHosts: [],
     logLevel: "silent",
     policy: defaultPolicy,
   },

@@ -60,6 +60,7 @@ export async function startNode(options: NodeOptions): Promise<TestNode> {
     defaultTenant: "demo",
     corsOrigins: [],
     trustedProxies: [],
+    internalHosts: [],
     logLevel: "silent",
     ...options.config,
     policy: { ...defaultPolicy, ...options.policy },

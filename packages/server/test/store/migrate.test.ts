@@ -107,9 +107,13 @@ describe.each(databases)("migrating $name", ({ fresh }) => {
 const fullRows: { readonly [Table in keyof Database]: Required<Database[Table]> } = {
   tenants: { id: "t", name: "T", settings: "{}", version: 1, created_at: 1, updated_at: 2, disabled_at: 3 },
   tenant_hosts: { host: "h", tenant_id: "t" },
+  identity_providers: {
+    ...{ tenant_id: "t", type: "oidc_a", issuer: "https://i", client_id: "c", organization: "o", config: "{}" },
+    ...{ sealed_secret: "s" },
+  },
   workers: {
     ...{ id: "w", tenant_id: "t", username: "Ana", username_key: "ana", password_hash: "p", credential_version: 1 },
-    ...{ roles: "[]", created_at: 1, updated_at: 2, disabled_at: 3 },
+    ...{ issuer: "https://i", subject: "s", roles: "[]", created_at: 1, updated_at: 2, disabled_at: 3 },
   },
   sessions: {
     ...{ id: "s", tenant_id: "t", user_id: "w", kind: "k", username: "Ana", provider: "p", amr: "[]", acr: "a" },
@@ -124,11 +128,13 @@ const fullRows: { readonly [Table in keyof Database]: Required<Database[Table]> 
       parent_hash: "p",
     },
     ...{ jkt: "j", created_at: 1, rotated_at: 2, idle_ms: 3, expires_at: 4, absolute_expires_at: 5, revoked_at: 6 },
-    ...{ revoked_reason: "r" },
+    ...{ revoked_reason: "r", provider_sid: "p" },
   },
   devices: { id: "d", tenant_id: "t", user_id: "w", created_at: 1, expires_at: 2 },
   budgets: { key: "b", subject: "s", reserved: 1, failed: 2, locked_until: 3, inflight_until: 4, expires_at: 5 },
   dpop_proofs: { id: "p", expires_at: 1 },
+  spent_tokens: { id: "p", expires_at: 1 },
+  provider_logouts: { id: "p", issued_at: 1, expires_at: 2 },
   keys: {
     ...{ id: "k", purpose: "p", alg: "a", public_jwk: "{}", sealed: "s", created_at: 1, active_from: 2, retires_at: 3 },
     ...{ expires_at: 4 },
