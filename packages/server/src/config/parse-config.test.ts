@@ -40,6 +40,7 @@ describe("a production configuration", () => {
       defaultTenant: null,
       corsOrigins: [],
       trustedProxies: [],
+      internalHosts: [],
       logLevel: "info",
       policy: defaultPolicy,
     });

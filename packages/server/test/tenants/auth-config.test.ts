@@ -18,9 +18,11 @@ describe.each(databases)("TEN1: what a stranger learns of a tenant, on $name", (
     database = await fresh();
     node = await startNode({ database: database.config });
     const policy = { tokens: { workerAccess: 300 } };
-    await node.addTenant("known", { adapters, defaultCountry: "KE", hosts: ["known.example.org"], policy });
+    const identityProviders = { oidc_a: { requiredRole: "field", roleMapping: { leads: "supervisor" } } };
+    const hosts = ["known.example.org"];
+    await node.addTenant("known", { adapters, identityProviders, defaultCountry: "KE", hosts, policy });
     await node.addTenant("bare");
-    await node.addTenant("closed", { adapters });
+    await node.addTenant("closed", { adapters: adapters.slice(0, 1) });
     await node.app.services.store.transaction((tx) =>
       updateTenant(tx, "closed", { disabled: true }, { loopbackHttp: true }),
     );
