@@ -45,7 +45,8 @@ import { startKeyRotation } from "./tokens/key-rotation.ts";
 import { createKeyVault } from "./tokens/key-vault.ts";
 import { openKeyring } from "./tokens/keyring.ts";
 import { ensureKeys } from "./tokens/keys.ts";
-import { createProviderFetch, type ProviderFetch } from "./tokens/providers/provider-fetch.ts";
+import { createIntrospection } from "./tokens/providers/introspection.ts";
+import { createProviderFetch } from "./tokens/providers/provider-fetch.ts";
 import { createProviderKeys } from "./tokens/providers/provider-keys.ts";
 import { createProviderTokens } from "./tokens/providers/provider-tokens.ts";
 import { openRevocations } from "./tokens/revocations.ts";
@@ -68,8 +69,6 @@ export interface AppParts {
   /** Ways for messages to leave, besides those of the configuration. */
   readonly channels?: readonly Channel[];
   readonly portal?: PortalParts;
-  /** Asks identity providers, in place of the guarded way. */
-  readonly providerFetch?: ProviderFetch;
   /** Refuse to send an answer that breaks its schema: for tests. */
   readonly checkAnswers?: boolean;
 }
@@ -105,13 +104,15 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
     const { cacheSize } = policy.tokens;
     const issuer = config.baseUrl;
     const providers = createProviderDirectory(store, clock);
-    const providerKeys = createProviderKeys({
-      fetch: parts.providerFetch ?? createProviderFetch({ ...config, loopback: config.mode === "development" }),
+    const fetch = createProviderFetch({ ...config, loopback: config.mode === "development" });
+    const keys = createProviderKeys({
+      fetch,
       clock,
       onTrouble: (issuer, error) => logger.warn({ issuer, err: error }, "an identity provider cannot be read"),
     });
-    const providerTokens = createProviderTokens(providerKeys, clock);
-    const foreignTokens = createProviderBearer({ store, clock, providers, providerTokens });
+    const providerTokens = createProviderTokens(keys, clock);
+    const introspection = createIntrospection({ fetch, keys, clock });
+    const foreignTokens = createProviderBearer({ store, clock, providers, providerTokens, introspection, vault });
     const services: Services = {
       config,
       clock,

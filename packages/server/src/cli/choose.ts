@@ -1,6 +1,6 @@
 import { didYouMean } from "../config/suggest.ts";
 import { findTenant, listTenants, type Tenant } from "../people/tenants.ts";
-import { findWorker, listWorkers, type Worker } from "../people/workers.ts";
+import { findWorker, findWorkerById, foldUsername, listWorkers, type Worker } from "../people/workers.ts";
 import type { Queries } from "../store/store.ts";
 import { CliFailure } from "./cli-failure.ts";
 import type { Deployment } from "./context.ts";
@@ -27,8 +27,16 @@ export async function chosenTenant({ store, config }: Deployment, { tenant }: Te
 }
 
 export async function demandWorker(q: Queries, tenant: Tenant, username: string): Promise<Worker> {
-  const worker = await findWorker(q, tenant.id, username);
+  const worker = (await findWorker(q, tenant.id, username)) ?? (await findWorkerById(q, tenant.id, username));
   if (worker) return worker;
-  const names = (await listWorkers(q, tenant.id)).slice(0, 2000).map((known) => known.username);
+  const all = await listWorkers(q, tenant.id);
+  // Workers of an identity provider are known by the names they have there, which several may share.
+  const [named, ...others] = all.filter((known) => foldUsername(known.username) === foldUsername(username));
+  if (named && others.length === 0) return named;
+  if (named) {
+    const ids = [named, ...others].map(({ id }) => id).join(", ");
+    throw new CliFailure(`The tenant ${tenant.id} has several users "${username}". Give the id of one: ${ids}.`);
+  }
+  const names = all.slice(0, 2000).map((known) => known.username);
   throw new CliFailure(`The tenant ${tenant.id} has no user "${username}".${didYouMean(username, names)}`);
 }

@@ -9,11 +9,13 @@ import { demandFile } from "./database-state.ts";
 import { checkDelivery } from "./doctor-delivery.ts";
 import { bad, type Finding } from "./doctor-finding.ts";
 import { checkDataDir, checkTls, checkWiring } from "./doctor-machine.ts";
+import { checkProviders } from "./doctor-providers.ts";
 import { checkClock, checkDatabase, checkDefaultTenant, checkJournal, checkKeys } from "./doctor-store.ts";
 
 export function addDoctorCommand(program: Command, cli: CliContext): void {
   const command = defineCommand(program, "doctor", {
-    summary: "check configuration, database, clock, keys, disk, journal, TLS and the channels for codes",
+    summary:
+      "check configuration, database, clock, keys, disk, journal, TLS, identity providers and the channels for codes",
     notes: "Exit code 1 when anything is bad; a warning alone is 0.",
     examples: [
       ["fieldgate doctor", "what is wrong, and what to do about it"],
@@ -57,6 +59,7 @@ async function examine(cli: CliContext, readConfig: () => Config): Promise<Findi
         ...(await checkKeys(store, createKeyVault(config.secret, config.previousSecret), config, cli.clock)),
         ...(await checkJournal(store)),
         ...(await checkDefaultTenant(store, config)),
+        ...(await checkProviders(store, config, cli.clock)),
       );
     } finally {
       await store.close();

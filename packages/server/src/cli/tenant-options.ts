@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { oidcAliases } from "@fieldgate/contract";
 import type { Command } from "commander";
 import { isPlainObject } from "../config/bounds.ts";
 import type { TenantSettings } from "../people/tenants.ts";
@@ -13,6 +14,7 @@ export interface SettingsOptions {
   readonly host?: readonly string[];
   readonly country?: string;
   readonly adapter?: readonly string[];
+  readonly provider?: readonly string[];
   readonly policy?: readonly string[];
 }
 
@@ -21,6 +23,7 @@ export function addSettingsOptions(command: Command): Command {
     .option("--host <name>", "a host name whose requests belong to the tenant (repeatable)", collect)
     .option("--country <code>", "the default country of phone numbers, such as KE")
     .option("--adapter <spec>", "a way in, as TYPE:field=value,field=value (repeatable)", collect)
+    .option("--provider <spec>", "what the server alone knows of an identity provider (repeatable)", collect)
     .option("--policy <path=value>", "a number of its own, such as password.minLength=20 (repeatable)", collect)
     .option("--settings <file>", "all settings as JSON from a file, or - for stdin");
 }
@@ -28,7 +31,15 @@ export function addSettingsOptions(command: Command): Command {
 export const settingsNotes = `Adapters and their fields (none of them is secret):
   oidc_a   authority, client_id, organization     (auth0 is another name for it)
   oidc_b   authority, client_id, realm            (keycloak is another name for it)
-  otp, id  serverUrl                              (default: the base URL of this service)`;
+  otp, id  serverUrl                              (default: the base URL of this service)
+An oidc adapter may have an audience: JWT access tokens for it are then accepted too.
+
+Identity providers, as --provider TYPE:setting=value,… (a value of default takes the setting away):
+  provision=invited       only workers whom \`user invite\` has added (else: first-sight)
+  requiredRole=NAME       a role at the provider without which nobody is let in
+  rolesClaim=PATH         the claim with the roles: realm_access.roles, roles, https://example.org/roles
+  role.NAME=supervisor    what a role at the provider makes a worker here
+  introspectionClient=ID  who asks about opaque tokens; its secret is set with \`tenant secret\``;
 
 /** `TYPE:field=value,…`; the service's own address is the default of `serverUrl`. */
 export function parseAdapterOption(spec: string, baseUrl: string): { type: string; fields: Record<string, string> } {
@@ -72,6 +83,28 @@ function change(tree: Tree, [key = "", ...rest]: readonly string[], value: unkno
   return Object.fromEntries(isEmpty ? kept : [...kept, [key, inner]]);
 }
 
+function canonicalType(type: string): string {
+  return Object.hasOwn(oidcAliases, type) ? oidcAliases[type as keyof typeof oidcAliases] : type;
+}
+
+/** `TYPE:setting=value,…`; `role.NAME=ROLE` is an entry of the mapping, and `default` takes a setting away. */
+export function withProviderOption(providers: object, option: string): Tree {
+  const at = option.indexOf(":");
+  const pairs = option
+    .slice(at + 1)
+    .split(",")
+    .map((pair) => /^\s*(role\.(?=.)|)([^=]+)=(.*)$/s.exec(pair));
+  if (at < 1 || pairs.some((pair) => pair === null)) {
+    throw new CliFailure(`--provider must look like oidc_b:provision=invited,requiredRole=field: got "${option}".`, 2);
+  }
+  const type = canonicalType(option.slice(0, at));
+  return pairs.reduce<Tree>((tree, pair) => {
+    const [, isRole, name = "", value = ""] = pair ?? [];
+    const keys = isRole ? ["roleMapping", name.trim()] : [name.trim()];
+    return change(tree, [type, ...keys], value.trim() === "default" ? undefined : value.trim());
+  }, providers as Tree);
+}
+
 /** The settings with the options applied; the people's part checks them. */
 export async function settingsFrom(
   cli: CliContext,
@@ -79,24 +112,24 @@ export async function settingsFrom(
   options: SettingsOptions,
   baseUrl: string,
 ): Promise<unknown> {
-  const { settings, host, country, adapter, policy } = options;
+  const { settings, host, country, adapter, provider, policy } = options;
   if (settings !== undefined) {
-    if (host ?? country ?? adapter ?? policy) {
-      throw new CliFailure("--settings holds everything: leave --host, --country, --adapter and --policy out.", 2);
+    if (host ?? country ?? adapter ?? provider ?? policy) {
+      const others = "--host, --country, --adapter, --provider and --policy";
+      throw new CliFailure(`--settings holds everything: leave ${others} out.`, 2);
     }
     return readJson(cli, settings);
   }
   const adapters = (adapter ?? []).map((spec) => parseAdapterOption(spec, baseUrl));
-  const names = new Map([
-    ["auth0", "oidc_a"],
-    ["keycloak", "oidc_b"],
-  ]);
-  const replaced = new Set(adapters.map(({ type }) => names.get(type) ?? type));
+  const replaced = new Set(adapters.map(({ type }) => canonicalType(type)));
   return {
     ...before,
     hosts: [...before.hosts, ...(host ?? [])],
     ...(country !== undefined && { defaultCountry: country }),
     adapters: [...before.adapters.filter(({ type }) => !replaced.has(type)), ...adapters],
+    ...(provider && {
+      identityProviders: provider.reduce<object>(withProviderOption, before.identityProviders ?? {}),
+    }),
     policy: (policy ?? []).reduce<object>(withPolicyOption, before.policy),
   };
 }

@@ -29,6 +29,7 @@ export function addTenantSetCommand(group: Command, cli: CliContext): void {
         "stricter rules",
       ],
       ["fieldgate tenant set kenya --policy password.minLength=default", "the deployment's number again"],
+      ["fieldgate tenant set kenya --provider oidc_b:provision=invited", "only workers who were added before"],
       ["fieldgate tenant set kenya --disable", "close every way in and end its sessions"],
     ],
   })
@@ -70,8 +71,11 @@ function without(settings: TenantSettings, { removeHost = [], removeAdapter = []
   if (strangeHost !== undefined) throw new CliFailure(`The tenant does not have the host "${strangeHost}".`);
   const strange = removeAdapter.find((type) => !settings.adapters.some((adapter) => adapter.type === type));
   if (strange !== undefined) throw new CliFailure(`The tenant does not have an adapter "${strange}".`);
+  const { identityProviders, ...others } = settings;
+  const kept = Object.entries(identityProviders ?? {}).filter(([type]) => !removeAdapter.includes(type));
   return {
-    ...settings,
+    ...others,
+    ...(kept.length > 0 && { identityProviders: Object.fromEntries(kept) }),
     hosts: settings.hosts.filter((host) => !hosts.includes(host)),
     adapters: settings.adapters.filter((adapter) => !removeAdapter.includes(adapter.type)),
   };

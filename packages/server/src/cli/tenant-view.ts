@@ -18,6 +18,9 @@ export function describeTenant({ id, name, settings, version, disabledAt }: Tena
     const shown = Object.entries(fields).map(([field, value]) => `${field}=${value}`);
     lines.push(`  ${type}: ${shown.join(", ")}`);
   }
+  for (const [type, own] of Object.entries(settings.identityProviders ?? {})) {
+    lines.push(`  ${type} on the server: ${JSON.stringify(own)}`);
+  }
   const policy = Object.keys(settings.policy).length === 0 ? "the deployment's" : JSON.stringify(settings.policy);
   return [...lines, `Policy     ${policy}`, `Version    ${version}`].join("\n");
 }

@@ -5,6 +5,7 @@ import { type CliContext, defineCommand, onRun } from "./context.ts";
 import { defineGroup } from "./group.ts";
 import { formatTable } from "./table.ts";
 import { addTenantAddCommand } from "./tenant-add.ts";
+import { addTenantSecretCommand } from "./tenant-secret.ts";
 import { addTenantSetCommand } from "./tenant-set.ts";
 import { describeTenant, tenantAsJson } from "./tenant-view.ts";
 
@@ -14,6 +15,7 @@ export function addTenantCommands(program: Command, cli: CliContext): void {
   addTenantListCommand(group, cli);
   addTenantShowCommand(group, cli);
   addTenantSetCommand(group, cli);
+  addTenantSecretCommand(group, cli);
 }
 
 function addTenantListCommand(group: Command, cli: CliContext): void {

@@ -5,6 +5,7 @@ import { type CliContext, defineCommand, onRun } from "./context.ts";
 import { defineGroup } from "./group.ts";
 import { formatTable } from "./table.ts";
 import { addUserAddCommand } from "./user-add.ts";
+import { addUserInviteCommand } from "./user-invite.ts";
 import { addUserPasswordCommand } from "./user-password.ts";
 import { addUserUnlockCommand } from "./user-unlock.ts";
 import { userAsJson } from "./user-view.ts";
@@ -12,6 +13,7 @@ import { userAsJson } from "./user-view.ts";
 export function addUserCommands(program: Command, cli: CliContext): void {
   const group = defineGroup(program, "user", "add field workers, change their passwords and state");
   addUserAddCommand(group, cli);
+  addUserInviteCommand(group, cli);
   addUserListCommand(group, cli);
   addUserPasswordCommand(group, cli);
   addUserDisableCommand(group, cli);

@@ -2,11 +2,13 @@ import { hash } from "node:crypto";
 import { scopes } from "@fieldgate/contract";
 import type { Clock } from "../clock.ts";
 import { Fault } from "../fault.ts";
-import type { IdentityProvider } from "../people/identity-providers.ts";
+import { type IdentityProvider, openProviderSecret } from "../people/identity-providers.ts";
 import type { ProviderDirectory } from "../people/provider-directory.ts";
 import { wasLoggedOut } from "../store/provider-logouts.ts";
 import { endSessions, ensureSession, findSession, type SessionRecord } from "../store/sessions.ts";
 import type { Store } from "../store/store.ts";
+import type { KeyVault } from "../tokens/key-vault.ts";
+import type { Introspection } from "../tokens/providers/introspection.ts";
 import type { ProviderClaims, ProviderTokens } from "../tokens/providers/provider-tokens.ts";
 import type { ForeignTokens, VerifiedToken } from "../tokens/token-check.ts";
 import { admitWorker, methodsOf } from "./admit-worker.ts";
@@ -17,6 +19,8 @@ export interface ProviderBearerParts {
   readonly clock: Clock;
   readonly providers: ProviderDirectory;
   readonly providerTokens: ProviderTokens;
+  readonly introspection: Introspection;
+  readonly vault: KeyVault;
 }
 
 /** Milliseconds after which a token is looked at anew: its provider may have been taken away, or its key withdrawn. */
@@ -26,7 +30,9 @@ const recheckMs = 60_000;
  * Access tokens of the tenants' identity providers. Each gets a session of its own at first sight, without a refresh
  * token: so it is listed and ended like any other, by administrators, by disabling the worker, by the provider's logout.
  */
-export function createProviderBearer({ store, clock, providers, providerTokens }: ProviderBearerParts): ForeignTokens {
+export function createProviderBearer(parts: ProviderBearerParts): ForeignTokens {
+  const { store, clock, providers, providerTokens, introspection, vault } = parts;
+
   async function sessionOf(id: string, provider: IdentityProvider, claims: ProviderClaims): Promise<SessionRecord> {
     const known = await findSession(store, id);
     if (known) return known.session;
@@ -66,20 +72,33 @@ export function createProviderBearer({ store, clock, providers, providerTokens }
     return started;
   }
 
+  async function living(token: string, provider: IdentityProvider, claims: ProviderClaims): Promise<VerifiedToken> {
+    const session = await sessionOf(idOf(provider, token), provider, claims);
+    if (session.revokedAt !== null) throw new Fault("session_revoked");
+    return verified(provider, claims, session, clock.now() + recheckMs);
+  }
+
   return {
     async verify(token, issuer) {
       const candidates = await providers.withIssuer(issuer);
       const { rules: provider, claims } = await providerTokens.accessToken(candidates, token);
-      const session = await sessionOf(idOf(provider, token), provider, claims);
-      if (session.revokedAt !== null) throw new Fault("session_revoked");
-      return verified(provider, claims, session, clock.now() + recheckMs);
+      return living(token, provider, claims);
+    },
+    async verifyOpaque(token, tenantId) {
+      for (const provider of await providers.ofTenant(tenantId)) {
+        const secret = openProviderSecret(vault, provider);
+        if (secret === null) continue;
+        const client = { clientId: provider.introspectionClient ?? provider.clientId, secret };
+        return living(token, provider, await introspection.ask(provider, client, token));
+      }
+      throw new Fault("invalid_token", { detail: "opaque, and nobody can be asked about it" });
     },
   };
 }
 
 /** What was signed names the token; its signature may have several spellings. */
 function idOf({ tenantId, type }: IdentityProvider, token: string): string {
-  const signed = token.slice(0, token.lastIndexOf("."));
+  const signed = token.includes(".") ? token.slice(0, token.lastIndexOf(".")) : token;
   return hash("sha256", JSON.stringify(["provider token", tenantId, type, signed]), "base64url");
 }
 

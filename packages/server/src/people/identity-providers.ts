@@ -26,6 +26,8 @@ export interface ProviderConfig {
   readonly rolesClaim: string;
   readonly roleMapping: Readonly<Record<string, WorkerRole>> | null;
   readonly provision: "first-sight" | "invited";
+  /** Who asks about opaque tokens, where it is not the client itself. */
+  readonly introspectionClient: string | null;
 }
 
 const defaultRolesClaim: Readonly<Record<OidcType, string>> = { oidc_a: "roles", oidc_b: "realm_access.roles" };
@@ -41,6 +43,7 @@ function toRow(tenantId: string, adapter: AdapterConfig & { type: OidcType }, se
     rolesClaim: own.rolesClaim ?? defaultRolesClaim[type],
     roleMapping: own.roleMapping ?? null,
     provision: own.provision ?? "first-sight",
+    introspectionClient: own.introspectionClient ?? null,
   };
   return {
     tenant_id: tenantId,

@@ -6,6 +6,7 @@ import { type IdentityProvider, listProviders } from "./identity-providers.ts";
 /** The identity providers as requests need them: read at most once a second, however many strange tokens come. */
 export interface ProviderDirectory {
   find(tenantId: string, type: OidcType): Promise<IdentityProvider | null>;
+  ofTenant(tenantId: string): Promise<readonly IdentityProvider[]>;
   /** Those a token with this `iss` may belong to. */
   withIssuer(issuer: string): Promise<readonly IdentityProvider[]>;
 }
@@ -29,6 +30,9 @@ export function createProviderDirectory(store: Store, clock: Clock): ProviderDir
   return {
     async find(tenantId, type) {
       return (await all()).find((provider) => provider.tenantId === tenantId && provider.type === type) ?? null;
+    },
+    async ofTenant(tenantId) {
+      return (await all()).filter((provider) => provider.tenantId === tenantId);
     },
     async withIssuer(issuer) {
       const plain = issuer.replace(/\/$/, "");

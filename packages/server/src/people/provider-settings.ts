@@ -19,12 +19,14 @@ export interface ProviderSettings {
   readonly roleMapping?: Readonly<Record<string, WorkerRole>>;
   /** `first-sight`: whoever the provider lets in is a worker; `invited`: only those who were added before. */
   readonly provision?: (typeof provisions)[number];
+  /** The client that asks the provider about opaque tokens, where it is not the one that signs people in. */
+  readonly introspectionClient?: string;
 }
 
 export type IdentityProviderSettings = Readonly<Partial<Record<OidcType, ProviderSettings>>>;
 
 const provisions = ["first-sight", "invited"] as const;
-const known = ["requiredRole", "rolesClaim", "roleMapping", "provision"];
+const known = ["requiredRole", "rolesClaim", "roleMapping", "provision", "introspectionClient"];
 const longestText = 256;
 const mostRoles = 100;
 
@@ -56,7 +58,7 @@ function parseProvider(input: unknown, path: string): ProviderSettings {
     const more = /secret/i.test(unknown) ? " A client secret is set with `fieldgate tenant secret`." : "";
     throw refuse(`${path}.${unknown}`, `${path}.${unknown} is not known: it has ${known.join(", ")}.${more}`);
   }
-  for (const name of ["requiredRole", "rolesClaim"]) {
+  for (const name of ["requiredRole", "rolesClaim", "introspectionClient"]) {
     if (input[name] !== undefined && !isText(input[name])) {
       throw refuse(`${path}.${name}`, `${path}.${name} must be a text of 1 to ${longestText} characters.`);
     }

@@ -47,7 +47,7 @@ export function toWorker(row: Selectable<WorkerTable>): Worker {
   };
 }
 
-function checkRoles(roles: readonly string[]): WorkerRole[] {
+export function checkRoles(roles: readonly string[]): WorkerRole[] {
   const unknown = roles.find((role) => !workerRoles.some((known) => known === role));
   if (unknown === undefined && roles.length > 0) return workerRoles.filter((role) => roles.includes(role));
   const got = unknown === undefined ? "none was given" : `"${unknown}" is none of them`;

@@ -5,7 +5,7 @@ import type { ProofRequest } from "../flows/proof-of-request.ts";
 import { type TenantHints, tenantOfSignIn } from "../flows/tenant-of-request.ts";
 import type { RouteContext } from "../http/route-context.ts";
 import type { Services } from "../services.ts";
-import type { VerifiedToken } from "../tokens/token-check.ts";
+import type { TenantHint, VerifiedToken } from "../tokens/token-check.ts";
 
 /** The places where a request may name its tenant. */
 export function tenantHints(context: RouteContext<Route>, body: string | undefined): TenantHints {
@@ -15,6 +15,17 @@ export function tenantHints(context: RouteContext<Route>, body: string | undefin
 export function demandToken(token: string | null): string {
   if (token === null) throw new Fault("invalid_token", { detail: "no token" });
   return token;
+}
+
+/** Whose token the request carries. */
+export function verifyBearer(services: Services, context: RouteContext<Route>): Promise<VerifiedToken> {
+  return services.tokenCheck.verify(demandToken(context.bearer), tenantHint(services, context));
+}
+
+/** Whom to ask about a token that says nothing by itself. */
+export function tenantHint(services: Services, context: RouteContext<Route>): TenantHint {
+  const { tenants, config } = services;
+  return async () => context.tenantHeader ?? (await tenants.findIdByHost(context.host)) ?? config.defaultTenant;
 }
 
 /** What a proof of possession that came with the request is held against. */
@@ -35,13 +46,12 @@ export async function citizenCaller(
 
 /** The signed-in worker of the same tenant who stands by; null where nobody does. A bad token is refused. */
 export async function helperOf(
-  { tokenCheck }: Services,
+  services: Services,
   context: RouteContext<Route>,
   tenantId: string,
 ): Promise<VerifiedToken | null> {
-  const { bearer } = context;
-  if (bearer === null) return null;
-  const verified = await tokenCheck.verify(bearer);
+  if (context.bearer === null) return null;
+  const verified = await verifyBearer(services, context);
   const isWorker = verified.claims.scope === scopes["field-worker"];
   return isWorker && verified.claims.tenantId === tenantId ? verified : null;
 }

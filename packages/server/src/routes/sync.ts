@@ -7,7 +7,7 @@ import { registerRoute } from "../http/route.ts";
 import type { RouteContext } from "../http/route-context.ts";
 import { problemOfItem } from "../http/strict-json.ts";
 import type { Services } from "../services.ts";
-import { demandToken } from "./request-inputs.ts";
+import { verifyBearer } from "./request-inputs.ts";
 
 export function registerSyncRoutes(app: FastifyInstance, services: Services): void {
   const { metrics } = app.httpSettings;
@@ -34,6 +34,6 @@ export function registerSyncRoutes(app: FastifyInstance, services: Services): vo
   });
 
   async function callerOf(context: RouteContext<Route>): Promise<SyncCaller> {
-    return syncCaller(await services.tokenCheck.verify(demandToken(context.bearer)));
+    return syncCaller(await verifyBearer(services, context));
   }
 }

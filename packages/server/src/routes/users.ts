@@ -11,8 +11,8 @@ import { statedTenant, tenantOfSignIn } from "../flows/tenant-of-request.ts";
 import { vaultKeyOf } from "../flows/vault-key.ts";
 import { registerRoute } from "../http/route.ts";
 import type { Services } from "../services.ts";
-import type { VerifiedToken } from "../tokens/token-check.ts";
-import { demandToken, proofRequest, tenantHints } from "./request-inputs.ts";
+import type { TenantHint, VerifiedToken } from "../tokens/token-check.ts";
+import { demandToken, proofRequest, tenantHint, tenantHints, verifyBearer } from "./request-inputs.ts";
 
 export function registerUserRoutes(app: FastifyInstance, services: Services): void {
   const { tokenCheck, clock } = services;
@@ -35,7 +35,7 @@ export function registerUserRoutes(app: FastifyInstance, services: Services): vo
   registerRoute(app, routes.checkToken, (context) => {
     const token = demandToken(context.bearer);
     const known = tokenCheck.fromMemory(token);
-    return known ? verdict(known, clock.now()) : checkSlowly(token);
+    return known ? verdict(known, clock.now()) : checkSlowly(token, tenantHint(services, context));
   });
 
   registerRoute(app, routes.checkStoredToken, (context) => {
@@ -44,26 +44,22 @@ export function registerUserRoutes(app: FastifyInstance, services: Services): vo
     if (bearer !== null && token !== undefined && bearer !== token) {
       throw new Fault("invalid_request", { field: "token", message: "token differs from the Bearer token. Send one." });
     }
-    return checkSlowly(demandToken(bearer ?? token ?? null));
+    return checkSlowly(demandToken(bearer ?? token ?? null), tenantHint(services, context));
   });
 
-  registerRoute(app, routes.me, async (context) =>
-    currentUser(services, await tokenCheck.verify(demandToken(context.bearer))),
-  );
+  registerRoute(app, routes.me, async (context) => currentUser(services, await verifyBearer(services, context)));
 
   registerRoute(app, routes.ownSessions, async (context) =>
-    ownSessions(services, await tokenCheck.verify(demandToken(context.bearer))),
+    ownSessions(services, await verifyBearer(services, context)),
   );
 
   registerRoute(app, routes.endOwnSession, async (context) => {
-    const verified = await tokenCheck.verify(demandToken(context.bearer));
+    const verified = await verifyBearer(services, context);
     await endOwnSession(services, verified, context.params.sessionId);
     return undefined;
   });
 
-  registerRoute(app, routes.vaultKey, async (context) =>
-    vaultKeyOf(services, await tokenCheck.verify(demandToken(context.bearer))),
-  );
+  registerRoute(app, routes.vaultKey, async (context) => vaultKeyOf(services, await verifyBearer(services, context)));
 
   registerRoute(app, routes.logout, async (context) => {
     const { refreshToken, refreshTokenHash, tenantId: body } = context.body;
@@ -72,8 +68,8 @@ export function registerUserRoutes(app: FastifyInstance, services: Services): vo
     return undefined;
   });
 
-  async function checkSlowly(token: string): Promise<TokenVerdict> {
-    return verdict(await tokenCheck.verify(token), clock.now());
+  async function checkSlowly(token: string, hint: TenantHint): Promise<TokenVerdict> {
+    return verdict(await tokenCheck.verify(token, hint), clock.now());
   }
 }
 

@@ -22,15 +22,21 @@ export interface VerifiedToken {
 
 /** Proves tokens that others issued: identity providers of tenants. */
 export interface ForeignTokens {
+  /** A JWT whose `iss` is not ours. */
   verify(token: string, issuer: string): Promise<VerifiedToken>;
+  /** A token that only its issuer can read. */
+  verifyOpaque(token: string, tenantId: string): Promise<VerifiedToken>;
 }
+
+/** The tenant that a request names. It only says whom to ask about a token that says nothing by itself. */
+export type TenantHint = () => Promise<string | null>;
 
 /** Proves tokens. Whoever passes may act as the person; so `exp` and revocation are asked at every call. */
 export interface TokenCheck {
   /** The verdict, if this node can give it at once without any waiting; the hot path of a whole deployment. */
   fromMemory(token: string): VerifiedToken | null;
   /** The verdict. Rejects with a 401 for a bad token, and with a 503 where there can be none. */
-  verify(token: string): Promise<VerifiedToken>;
+  verify(token: string, hint?: TenantHint): Promise<VerifiedToken>;
 }
 
 export interface TokenCheckParts {
@@ -61,12 +67,18 @@ export function createTokenCheck(parts: TokenCheckParts): TokenCheck {
     return verified?.until !== undefined && verified.until <= clock.now() ? undefined : verified;
   }
 
-  async function verifyNew(token: string, key: string): Promise<VerifiedToken> {
-    const issuer = issuerOfToken(token);
-    const isOwn = issuer === null || issuer === parts.issuer;
-    const verified = isOwn ? await verifyOwn(token) : await foreignTokens.verify(token, issuer);
+  async function verifyNew(token: string, key: string, hint: TenantHint | undefined): Promise<VerifiedToken> {
+    const verified = await verifyByIssuer(token, hint);
     cache.set(key, verified);
     return verified;
+  }
+
+  async function verifyByIssuer(token: string, hint: TenantHint | undefined): Promise<VerifiedToken> {
+    const issuer = issuerOfToken(token);
+    if (issuer !== null && issuer !== parts.issuer) return foreignTokens.verify(token, issuer);
+    // Whatever of ours is secret has dots in it, and never leaves this way.
+    const tenantId = hint && !token.includes(".") ? await hint() : null;
+    return tenantId === null ? verifyOwn(token) : foreignTokens.verifyOpaque(token, tenantId);
   }
 
   async function verifyOwn(token: string): Promise<VerifiedToken> {
@@ -84,10 +96,10 @@ export function createTokenCheck(parts: TokenCheckParts): TokenCheck {
       const verified = recall(hash("sha256", token, "base64url"));
       return verified && revocations.isFresh() ? demandLiving(verified) : null;
     },
-    async verify(token) {
+    async verify(token, hint) {
       if (token.length > longestToken) throw new Fault("invalid_token", { detail: "too long" });
       const key = hash("sha256", token, "base64url");
-      const verified = recall(key) ?? (await verifyNew(token, key));
+      const verified = recall(key) ?? (await verifyNew(token, key, hint));
       await revocations.makeFresh();
       return demandLiving(verified);
     },

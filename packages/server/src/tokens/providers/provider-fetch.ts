@@ -28,7 +28,9 @@ export type FetchFailure =
   | "redirected"
   | "status"
   | "too_large"
-  | "not_json";
+  | "not_json"
+  | "wrong_issuer"
+  | "unusable_keys";
 
 /** Why a provider gave no answer that can be used: for the log and for `doctor`, never for a client. */
 export class ProviderFetchError extends Error {

@@ -7,7 +7,7 @@ import {
 } from "jose";
 import type { Clock } from "../../clock.ts";
 import { Fault } from "../../fault.ts";
-import { type ProviderFetch, ProviderFetchError } from "./provider-fetch.ts";
+import { type FetchFailure, type ProviderFetch, ProviderFetchError } from "./provider-fetch.ts";
 
 /** The signing keys and the own name of an issuer, as its discovery document leads to them. */
 export interface ProviderMetadata {
@@ -95,7 +95,7 @@ export function createProviderKeys({ fetch, clock, onTrouble }: ProviderKeysPart
 
   function start(source: ProviderSource, entry: Entry): Promise<void> {
     entry.lastStart = clock.monotonic();
-    entry.flight = load(fetch, source, clock)
+    entry.flight = loadProvider(fetch, source, clock)
       .then((known) => {
         entry.known = known;
         entry.lastFailed = false;
@@ -168,7 +168,8 @@ export function createProviderKeys({ fetch, clock, onTrouble }: ProviderKeysPart
   };
 }
 
-async function load(fetch: ProviderFetch, source: ProviderSource, clock: Clock): Promise<Known> {
+/** Reads a provider anew. Rejects with `ProviderFetchError`. */
+export async function loadProvider(fetch: ProviderFetch, source: ProviderSource, clock: Clock): Promise<Known> {
   const signal = AbortSignal.timeout(keyTimes.patience);
   const { issuer, jwks_uri, introspection_endpoint } = await fetch(
     `${source.issuer}/.well-known/openid-configuration`,
@@ -176,10 +177,11 @@ async function load(fetch: ProviderFetch, source: ProviderSource, clock: Clock):
   );
   const isOwn = issuer === source.issuer || (source.mayEndWithSlash && issuer === `${source.issuer}/`);
   if (typeof issuer !== "string" || !isOwn)
-    throw lie(`The discovery document of ${source.issuer} is of another issuer.`);
-  if (typeof jwks_uri !== "string") throw lie(`The discovery document of ${source.issuer} names no jwks_uri.`);
+    throw lie("wrong_issuer", `The discovery document of ${source.issuer} is of another issuer.`);
+  if (typeof jwks_uri !== "string")
+    throw lie("unusable_keys", `The discovery document of ${source.issuer} names no jwks_uri.`);
   const keys = usableKeys((await fetch(jwks_uri, { signal })).keys);
-  if (keys.length === 0) throw lie(`${source.issuer} has no key that can be used.`);
+  if (keys.length === 0) throw lie("unusable_keys", `${source.issuer} has no key that can be used.`);
   return {
     issuer,
     introspectionEndpoint: typeof introspection_endpoint === "string" ? introspection_endpoint : null,
@@ -189,12 +191,12 @@ async function load(fetch: ProviderFetch, source: ProviderSource, clock: Clock):
   };
 }
 
-const lie = (message: string) => new ProviderFetchError("not_json", message);
+const lie = (reason: FetchFailure, message: string) => new ProviderFetchError(reason, message);
 
 /** Public keys for signatures; what else lies in the set is not ours to judge. */
 function usableKeys(keys: unknown): JWK[] {
-  if (!Array.isArray(keys)) throw lie("The key set has no list of keys.");
-  if (keys.length > mostKeys) throw lie(`The key set has more than ${mostKeys} keys.`);
+  if (!Array.isArray(keys)) throw lie("unusable_keys", "The key set has no list of keys.");
+  if (keys.length > mostKeys) throw lie("unusable_keys", `The key set has more than ${mostKeys} keys.`);
   return keys.filter((key: unknown): key is JWK => {
     if (typeof key !== "object" || key === null) return false;
     const { kty, kid, use } = key as Partial<JWK>;

@@ -56,6 +56,8 @@ export const providerSkew = 60;
 /** Seconds after which an ID token, or a logout token, is too old to be acted upon. */
 export const freshSeconds = 300;
 const longestToken = 12_288;
+/** Seconds for which a token is taken to live whose provider does not say. */
+const unknownLife = 60;
 const logoutEvent = "http://schemas.openid.net/event/backchannel-logout";
 
 const bad = (detail: string, cause?: unknown) => new Fault("invalid_token", { detail, cause });
@@ -188,6 +190,24 @@ function isAccessTokenOf(payload: JWTPayload, rules: ProviderRules): boolean {
   const isForUs = rules.audience !== null && audiences(payload).includes(rules.audience);
   if (rules.type === "oidc_b") return typ === "Bearer" && (rules.audience === null || isForUs);
   return isForUs && (typ === undefined || typ === "Bearer") && isOfOrganization(payload, rules);
+}
+
+/**
+ * What an introspection answer says of a token, where it is an access token that the provider's own client was given. It is
+ * held against the same person and organization as a JWT; a provider need not tell when it was issued.
+ */
+export function readIntrospection(rules: ProviderRules, issuer: string, answer: Members, now: number): ProviderClaims {
+  const { active, client_id: client, token_type: type, cnf, iss = issuer } = answer;
+  if (active !== true) throw bad("not active");
+  if (client !== rules.clientId) throw bad("issued to another client");
+  // A refresh token is active too, but has no such type.
+  if (typeof type !== "string" || type.toLowerCase() !== "bearer") throw bad("no bearer token");
+  if (cnf !== undefined || iss !== issuer) throw bad("bound to a key, or of another issuer");
+  const payload: JWTPayload = { iat: now, exp: now + unknownLife, ...answer };
+  demandOrganization(payload, rules);
+  const claims = demandLife(demandPerson(payload));
+  if (claims.exp <= now || (claims.nbf ?? 0) > now + providerSkew) throw bad("expired");
+  return claims;
 }
 
 /** A name that a provider gives: no database stumbles over it. */
