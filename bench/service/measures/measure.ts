@@ -18,7 +18,7 @@ export interface Finding {
   readonly ours: string;
   readonly theirs: string;
   readonly spread: Spread;
-  readonly unit: "ratio" | "s" | "MB" | "rows/s";
+  readonly unit: "ratio" | "s" | "ms" | "MB" | "rows/s";
   readonly target: { readonly atLeast: number } | { readonly atMost: number };
   /** Everything that was measured, for the JSON. */
   readonly detail: Readonly<Record<string, unknown>>;

@@ -186,16 +186,23 @@ export class EntityDataManager {
    */
   async hasUnsyncedEvents(): Promise<boolean> {
     await this.initialize();
-    if (!(await this.#events.has("pending"))) return false;
-    for (const owner of await this.#ownersInReach()) if (await this.#events.has("pending", owner)) return true;
-    return false;
+    const owner = await this.#vault.owner();
+    const [isAnybodys, isOwn] = await Promise.all([
+      this.#events.has("pending"),
+      owner !== null && this.#events.has("pending", owner),
+    ]);
+    if (owner === null || isOwn || !isAnybodys) return isAnybodys;
+    const devices = (await this.#vault.devices()).map((device) => this.#events.has("pending", device.owner));
+    return (await Promise.all(devices)).includes(true);
   }
 
   async getUnsyncedEventsCount(): Promise<number> {
     await this.initialize();
-    let count = 0;
-    for (const owner of await this.#ownersInReach()) count += await this.#events.count("pending", owner);
-    return count;
+    const owner = await this.#vault.owner();
+    if (owner === null) return this.#events.count("pending");
+    const owners = [owner, ...(await this.#vault.devices()).map((device) => device.owner)];
+    const counts = await Promise.all(owners.map((each) => this.#events.count("pending", each)));
+    return counts.reduce((sum, count) => sum + count, 0);
   }
 
   /**
@@ -251,13 +258,6 @@ export class EntityDataManager {
   async #current() {
     await this.initialize();
     return this.#workspaces.current();
-  }
-
-  /** Whose events count: undefined is everybody's. */
-  async #ownersInReach(): Promise<(string | undefined)[]> {
-    const owner = await this.#vault.owner();
-    if (owner === null) return [undefined];
-    return [owner, ...(await this.#vault.devices()).map((device) => device.owner)];
   }
 
   #changed(entityIds: readonly string[]): void {

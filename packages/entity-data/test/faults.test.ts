@@ -285,6 +285,55 @@ describe("entities on several devices", () => {
   });
 });
 
+describe("what only the service decides", () => {
+  test("a changed phone number waits for a supervisor, and is no part of the entity meanwhile", async () => {
+    const { manager } = device();
+    await manager.login(amina);
+    const { event } = await manager.submitForm({
+      type: "create-individual",
+      data: { names: { given: "Neema" }, dateOfBirth: "1991-02-03", phones: ["+254712000111"] },
+    });
+    const { entityId } = event;
+    await manager.syncWithSyncServer();
+    const data = { phones: ["+254712000222"], village: "Lamu" };
+    const { entity } = await manager.submitForm({ type: "update-individual", entityId, data });
+    expect(entity?.data).toMatchObject(data);
+    await manager.syncWithSyncServer();
+    const after = await manager.getEntity(entityId);
+    expect(after).toMatchObject({ unconfirmed: false, data: { phones: ["+254712000111"], village: "Lamu" } });
+    const trail = await manager.getAuditTrail(entityId);
+    expect(trail.at(-1)?.receipt).toMatchObject({ status: "proposed", withheld: ["phones"] });
+  });
+
+  test("a person who must be forgotten is: events, entity, and what was not sent yet", async () => {
+    const { manager, network, events } = device();
+    await manager.login(amina);
+    const [kept, gone] = await manager.submitForms([person("Kept"), person("Gone")]);
+    await manager.syncWithSyncServer();
+    const entityId = gone?.event.entityId as string;
+    await manager.submitForm({ type: "update-individual", entityId, data: { note: "unsent" } });
+    const erasure = {
+      ...{ id: crypto.randomUUID(), entityId, type: "erase-entity", data: {}, sequence: 1, baseVersion: 0, version: 2 },
+      ...{ deviceTime: new Date().toISOString(), receivedAt: new Date().toISOString(), deviceId: "", position: "9" },
+      ...{ author: { userId: "u", username: "supervisor" }, status: "applied" },
+    };
+    network.fate = (path) => {
+      if (path === "/api/sync/push") return { status: 200, body: { results: [{ id: unsent, status: "accepted" }] } };
+      if (path !== "/api/sync/pull") return "deliver";
+      return { status: 200, body: { events: [erasure], cursor: "later", more: false, epoch: "" } };
+    };
+    const unsent = (await manager.getAuditTrail(entityId)).at(-1)?.id;
+    await manager.syncWithSyncServer();
+    expect(await manager.getEntity(entityId)).toBeNull();
+    expect(await manager.getAuditTrail(entityId)).toEqual([]);
+    expect(await manager.hasUnsyncedEvents()).toBe(false);
+    const owner = (await manager.getAuditTrail(kept?.event.entityId as string)).length;
+    expect(owner).toBe(1);
+    expect(await events.count("rejected")).toBe(1);
+    expect(await manager.verifyEvents()).toMatchObject({ intact: true, checked: 3 });
+  });
+});
+
 describe("a log tells when it was tampered with, and mends what was interrupted", () => {
   test("a changed, a missing and a cut-off event are found", async () => {
     const events = new MemoryEventStore();

@@ -40,6 +40,8 @@ export class Vault {
   readonly #unsubscribe: () => void;
   #seat: { readonly person: Person; readonly cipher: Cipher } | undefined;
   #device: Promise<Cipher> | undefined;
+  /** Until when it makes no sense to ask for a person's key again, in ms of `performance.now()`. */
+  #askAgainAt = 0;
   /** One at a time: a key that is being deleted must not be the one that was just fetched. */
   #queue: Promise<unknown> = Promise.resolve();
 
@@ -52,8 +54,9 @@ export class Vault {
       if (isSamePerson(left, person)) return;
       before = person;
       this.#seat = undefined;
-      // Patience that ran out is this device's opinion: the person may come back, offline too.
-      const isGone = state.status !== "expired" || ["invalid_grant", "session_revoked"].includes(state.reason);
+      this.#askAgainAt = 0;
+      // What is this device's opinion alone ends nothing: the person may come back, offline too.
+      const isGone = state.status !== "expired" || isFinal(state.reason);
       if (left && isGone) this.#inTurn(() => this.#forget(left)).catch(() => 0);
     });
   }
@@ -72,7 +75,7 @@ export class Vault {
   /** Who works here now. What somebody writes whose key cannot be had now is the device's, until it can. */
   async seat(): Promise<Seat> {
     const person = personIn(this.#auth.state);
-    const cipher = person && (await this.#inTurn(() => this.#cipherOf(person).catch(() => null)));
+    const cipher = person && (await this.#inTurn(() => this.#cipherSoon(person)));
     return cipher ? { person, cipher } : { person: null, cipher: await this.device() };
   }
 
@@ -123,6 +126,17 @@ export class Vault {
     return this.#auth.keys;
   }
 
+  /** Null where the key cannot be had now: whoever waits for it would wait at each form. */
+  async #cipherSoon(person: Person): Promise<Cipher | null> {
+    if (performance.now() < this.#askAgainAt) return null;
+    try {
+      return await this.#cipherOf(person);
+    } catch {
+      this.#askAgainAt = performance.now() + 10_000;
+      return null;
+    }
+  }
+
   async #cipherOf(person: Person): Promise<Cipher> {
     if (this.#seat && isSamePerson(this.#seat.person, person)) return this.#seat.cipher;
     checkCrypto();
@@ -150,6 +164,10 @@ export class Vault {
     const key = await crypto.subtle.importKey("raw", bytes, "AES-GCM", this.#keys.extractable, usages);
     const record = { at: Date.now(), owner: answer.keyId, key };
     await this.#keys.put("vault", place, record);
+    // One who was here before may have left without a word.
+    for (const [id] of await this.#keys.list("vault")) {
+      if (id !== place && !isDevice(id)) await this.#keys.remove("vault", id);
+    }
     return record;
   }
 
@@ -177,6 +195,9 @@ export class Vault {
     return turn;
   }
 }
+
+/** Whether a session is over by the server's word. */
+const isFinal = (reason: string) => ["invalid_grant", "session_revoked", "invalid_token"].includes(reason);
 
 /** The record of a person, without their name in it. */
 async function placeOf({ provider, username }: Person): Promise<string> {

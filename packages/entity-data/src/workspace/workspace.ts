@@ -137,8 +137,12 @@ export class Workspace {
 
   /** Drops everything that is known of an entity. */
   async erase(entityId: string): Promise<void> {
+    const events = await this.#events.ofEntity(this.owner, entityId);
     await this.#events.erase(this.owner, entityId);
     await this.entities.remove([entityId]);
+    // What is empty cannot be sent.
+    const waiting = events.filter(({ status }) => status === "pending" || status === "accepted");
+    await this.log.settle(waiting.map(({ id }) => ({ id, status: "rejected", receipt: null })));
   }
 
   async entity(id: string): Promise<Entity | null> {
