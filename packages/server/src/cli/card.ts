@@ -23,6 +23,7 @@ export function addCardCommands(program: Command, cli: CliContext): void {
 interface IssueOptions extends TenantOption {
   readonly days?: string;
   readonly out?: string;
+  readonly text?: true;
 }
 
 const notes = "A PERSON is an entity id or an external id. A card says nothing of its holder but a random number.";
@@ -38,7 +39,8 @@ function addCardIssueCommand(group: Command, cli: CliContext): void {
   })
     .option(...tenantOption)
     .option("--days <number>", "how long the card is good for (default: the deployment's qr.cardLife)")
-    .option("--out <folder>", "where the drawings go (default: ./cards)");
+    .option("--out <folder>", "where the drawings go (default: ./cards)")
+    .option("--text", "write what each code says beside it, for a printer or a test without a camera");
   onRun<IssueOptions>(command, cli, async (run) => {
     const { cards } = await issueCards(run, cli);
     const folder = resolve(cli.cwd, run.options.out ?? "cards");
@@ -46,6 +48,7 @@ function addCardIssueCommand(group: Command, cli: CliContext): void {
     for (const { number, text } of cards) {
       writeFileSync(join(folder, `${number}.svg`), qrSvg(text, `Card ${number}`), { mode: 0o600 });
       writeFileSync(join(folder, `${number}.png`), qrPng(text), { mode: 0o600 });
+      if (run.options.text) writeFileSync(join(folder, `${number}.txt`), text, { mode: 0o600 });
     }
     const rows = cards.map((card) => [card.number, card.person, formatTime(card.expiresAt)]);
     const text = `${formatTable(["CARD", "PERSON", "GOOD UNTIL"], rows)}\nDrawn in ${folder}.`;
