@@ -16,6 +16,9 @@ export async function bundle(home: string, outDir: string, version: string): Pro
     root: source("page"),
     base: "./",
     publicDir: join(home, "public"),
+    mode: "production",
+    // The same whoever builds: a test runner would otherwise get the libraries' development code.
+    resolve: { conditions: ["module", "browser", "production"] },
     define: { __BUILD__: JSON.stringify(version) },
     build: {
       outDir,

@@ -6,7 +6,7 @@ import { encodeQR } from "qr";
 import { afterAll, describe, expect, test } from "vitest";
 import { chromiumPath } from "../../client/test/kit/chromium.ts";
 import { useHouse } from "./kit/house.ts";
-import { expectAccessible, keepPicture } from "./kit/visitor.ts";
+import { keepPicture } from "./kit/visitor.ts";
 
 const [width, height] = [640, 480];
 
@@ -79,7 +79,6 @@ describe.skipIf(chromiumPath === null)("the camera", () => {
       await page.click("[data-way=card]");
       await page.click("button >> text=Open the camera");
       expect(await page.textContent(".trouble")).toMatch(/^The camera is not allowed/);
-      await expectAccessible(page);
       await context.grantPermissions(["camera"]);
       await page.click("button >> text=Open the camera");
       await expect.poll(() => page.textContent(".trouble"), { timeout: 15_000 }).toMatch(/code/);

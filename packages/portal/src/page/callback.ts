@@ -7,17 +7,16 @@ export async function takeCallback(auth: AuthManager, config: AuthConfig): Promi
   const query = new URLSearchParams(location.search);
   const providers = providersOf(config);
   if (!query.has("state") || !(query.has("code") || query.has("error")) || providers.length === 0) return;
-  const address = location.href;
-  // A code is good once: a reload must not present it again.
-  history.replaceState(null, "", location.pathname);
-  let last: unknown;
+  let refusal: unknown;
   for (const { type } of providers) {
     try {
-      await auth.handleCallback(type, address);
+      await auth.handleCallback(type);
       return;
     } catch (error) {
-      last = error;
+      refusal = error;
+      // Only the adapter that sent the person away knows the answer; the others say that they did not.
+      if ((error as { code?: string }).code !== "sign_in_expired") break;
     }
   }
-  throw last;
+  throw refusal;
 }

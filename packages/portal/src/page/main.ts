@@ -14,7 +14,8 @@ if ("serviceWorker" in navigator) {
     };
     const policy = trustedTypes?.createPolicy("fieldgate", { createScriptURL: () => workerScript });
     const script = policy?.createScriptURL("") ?? workerScript;
-    navigator.serviceWorker.register(script as string).catch(() => 0);
+    // Without it the page works as well, while there is a network.
+    navigator.serviceWorker.register(script as string).catch(() => undefined);
   });
 }
 

@@ -112,8 +112,10 @@ export class FieldgatePortal extends LitElement {
       this.#auth = openManager(ownServer(), this.#config);
       this.#auth.subscribe((state) => this.#onState(state));
       document.title = config.name;
-      await takeCallback(this.#auth, this.#config);
       await this.#auth.initialize();
+      await takeCallback(this.#auth, this.#config).catch((error) => {
+        this.#notice = troubleOf(error).key;
+      });
     } catch (error) {
       this.#trouble = troubleOf(error);
     }

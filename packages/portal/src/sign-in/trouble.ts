@@ -40,11 +40,20 @@ const byField: Readonly<Record<string, StringKey>> = {
   password: "required",
 };
 
-const byCode: Readonly<Record<string, StringKey>> = { busy: "unavailable", request_timeout: "unreachable" };
+const byCode: Readonly<Record<string, StringKey>> = {
+  busy: "unavailable",
+  request_timeout: "unreachable",
+  access_denied: "provider_refused",
+  sign_in_expired: "provider_refused",
+  popup_blocked: "provider_refused",
+  provider_error: "provider_refused",
+};
 
 export function troubleOf(error: unknown, name?: string): Trouble {
   if (error instanceof CameraTrouble) return { key: error.reason };
   const { code = "", field = "", retryAfter } = error as Partial<AuthError>;
+  // The service was not asked yet: it is the identity provider that is away.
+  if (name !== undefined && code === "unreachable") return { key: "provider_unavailable", name };
   const key = own.has(code) ? (code as StringKey) : (byCode[code] ?? byField[field] ?? "unknown_problem");
   const wait = key === "too_many_attempts" || key === "rate_limited" ? (retryAfter ?? 60) : undefined;
   return {

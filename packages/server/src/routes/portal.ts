@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { tenantIdPattern } from "@fieldgate/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { Fault } from "../fault.ts";
 import type { GateRequest } from "../http/messages.ts";
 import { pagePolicy, publicForAWhile } from "../http/security-headers.ts";
 import { loadStaticFiles, negotiate, type StaticFile } from "../http/static-files.ts";
@@ -65,16 +66,18 @@ export function registerPortalRoutes(
 function serve(app: FastifyInstance, route: string, find: (path: string) => StaticFile | undefined): void {
   const meter = app.httpSettings.metrics.requestMeter(route, "GET");
   const isAsset = route.startsWith("/assets/");
-  // A worker that is kept too long would keep old pages alive.
-  const cacheControl = isAsset ? forEver : route === "/sw.js" ? "no-cache" : publicForAWhile;
+  const isWorker = route === "/sw.js";
+  const own = {
+    // A worker that is kept too long would keep old pages alive.
+    "cache-control": isAsset ? forEver : isWorker ? "no-cache" : publicForAWhile,
+    // What a worker fetches goes by its own policy, not by its page's.
+    ...(isWorker && { "content-security-policy": "default-src 'none'; connect-src 'self'" }),
+  };
   app.get(route, { config: { meter } }, (request, reply): FastifyReply => {
     const file = find(request.url.replace(/\?.*$/s, ""));
-    if (!file) {
-      reply.callNotFound();
-      return reply;
-    }
+    if (!file) throw new Fault("not_found");
     const { body, headers } = negotiate(file, request.headers["accept-encoding"]);
-    return reply.headers({ ...headers, "cache-control": cacheControl }).send(body);
+    return reply.headers({ ...headers, ...own }).send(body);
   });
 }
 
