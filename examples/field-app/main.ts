@@ -72,9 +72,9 @@ $("#sync").addEventListener("click", () =>
     bar.hidden = false;
     try {
       const { pushed, pulled, rejected } = await manager.syncWithSyncServer({
-        onProgress({ done, total }) {
+        onProgress({ phase, done, total }) {
           bar.max = Math.max(total, 1);
-          bar.value = total === 0 ? 1 : done;
+          bar.value = phase === "pull" && total === 0 ? 1 : done;
         },
       });
       const refused = rejected.map(({ message }) => message).join(" ");

@@ -86,6 +86,11 @@ export class AuthManager {
     return this.#engine.storage.tenantId;
   }
 
+  /** Whose session is in use, where the service says so. Names may be alike; these are not. */
+  get userId(): string | undefined {
+    return this.#engine.sessions.held?.userId;
+  }
+
   /** The key database of this manager, once it is initialized. `@fieldgate/entity-data` keeps its keys there too. */
   get keys(): KeyDatabase {
     return this.#engine.keys();

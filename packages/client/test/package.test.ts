@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 const root = join(import.meta.dirname, "../../..");
 
-/** Uses every entry of the package, and what its types promise. */
+/** Uses every entry of the packages, and what its types promise. */
 const program = `
 import { AuthManager, AuthError, NetworkError, type AuthAdapter, type AuthState } from "@fieldgate/client";
 import { IdAuthAdapter, StepUpRequiredError } from "@fieldgate/client/id";
@@ -16,6 +16,11 @@ import { FileAuthStorageAdapter } from "@fieldgate/client/storage/file";
 import { IndexedDbAuthStorageAdapter } from "@fieldgate/client/storage/indexed-db";
 import { MemoryAuthStorageAdapter } from "@fieldgate/client/storage/memory";
 import { adapterConformance, storageConformance } from "@fieldgate/client/testing";
+import { EntityDataManager, EventApplierService, InternalSyncManager, type Entity } from "@fieldgate/entity-data";
+import { IndexedDbEntityStore, IndexedDbEventStore } from "@fieldgate/entity-data/stores/indexed-db";
+import { MemoryEntityStore, MemoryEventStore } from "@fieldgate/entity-data/stores/memory";
+import { SqliteEntityStore, SqliteEventStore } from "@fieldgate/entity-data/stores/sqlite";
+import { entityStoreConformance, eventStoreConformance } from "@fieldgate/entity-data/testing";
 
 const server = "https://auth.example.org";
 const auth = new AuthManager([{ type: "otp", fields: { serverUrl: server } }], server, new MemoryAuthStorageAdapter("demo"));
@@ -44,8 +49,15 @@ export const wrongToo = () => auth.login({ user: "x" });
 
 export const all = { AuthError, NetworkError, StepUpRequiredError, SelectionRequiredError, FileAuthStorageAdapter, IndexedDbAuthStorageAdapter, adapterConformance, otp, id };
 for (const { run } of storageConformance({ create: (tenantId) => new MemoryAuthStorageAdapter(tenantId), shared: false }).slice(0, 3)) await run();
+export const stores = { IndexedDbEntityStore, IndexedDbEventStore, SqliteEntityStore, SqliteEventStore };
+for (const { run } of eventStoreConformance({ create: () => new MemoryEventStore(), shared: false }).slice(0, 3)) await run();
+for (const { run } of entityStoreConformance({ create: () => new MemoryEntityStore(), shared: false }).slice(0, 3)) await run();
 await auth.initialize();
-console.log(auth.state.status, otp().constructor.name, Object.keys(all).length);
+const data = new EntityDataManager(new MemoryEventStore(), new MemoryEntityStore(), new EventApplierService(), undefined, new InternalSyncManager(), auth);
+await data.submitForm({ type: "create-individual", data: { names: { given: "Amina" } } });
+const people: Entity[] = await data.getAllEntities();
+console.log(auth.state.status, otp().constructor.name, Object.keys(all).length, people.length);
+await data.close();
 await auth.close();
 `;
 
@@ -68,7 +80,7 @@ describe("the published package", () => {
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
   test("runs in Node as it is installed", () => {
-    expect(run(process.execPath, "src/main.ts").trim()).toBe("signedOut OtpAuthAdapter 9");
+    expect(run(process.execPath, "src/main.ts").trim()).toBe("signedOut OtpAuthAdapter 9 1");
   });
 
   test.each(["nodenext", "bundler"])("has the types it promises, resolved as %s", async (resolution) => {

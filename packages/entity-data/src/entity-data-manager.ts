@@ -1,4 +1,4 @@
-import { type AuthManager, ConfigurationError, type Credentials, type Person, type SignedIn } from "@fieldgate/client";
+import { type AuthManager, ConfigurationError, type Credentials, type SignedIn } from "@fieldgate/client";
 import type { CurrentUser } from "@fieldgate/contract";
 import type { EventApplierService } from "./applier/event-applier-service.ts";
 import { type AuditEntry, toTrail } from "./audit-trail.ts";
@@ -13,7 +13,7 @@ import { once } from "./once.ts";
 import { type Search, toMatcher } from "./search.ts";
 import type { SyncOptions, SyncSummary } from "./sync/progress.ts";
 import type { SyncManager } from "./sync/sync-session.ts";
-import { isSamePerson, notAuthenticated, personIn, Vault } from "./vault/vault.ts";
+import { isSamePerson, notAuthenticated, type SignedInPerson, Vault, whoIsIn } from "./vault/vault.ts";
 import { createExternalSession, createSyncSession } from "./workspace/sessions.ts";
 import { type ChainReport, verifyChain } from "./workspace/verify.ts";
 import type { Submission } from "./workspace/workspace.ts";
@@ -75,7 +75,7 @@ export class EntityDataManager {
     this.#external = externalSyncManager;
     this.#internal = internalSyncManager;
     this.#auth = authManager;
-    this.#vault = new Vault(authManager);
+    this.#vault = new Vault(authManager, () => this.#workspaces?.leave());
     const parts = { events: eventStore, entities: entityStore, appliers: eventApplierService };
     this.#workspaces = new Workspaces(parts, this.#vault, (cause) => this.#listeners.tell({ type: "problem", cause }));
   }
@@ -97,7 +97,7 @@ export class EntityDataManager {
    * synced are kept, and the result says how many there are.
    */
   async logout(): Promise<LoggedOut> {
-    const person = personIn(this.#auth.state);
+    const person = whoIsIn(this.#auth);
     const unsynced = await this.getUnsyncedEventsCount().catch(() => null);
     try {
       await this.#auth.logout();
@@ -126,6 +126,9 @@ export class EntityDataManager {
   async submitForms(forms: readonly Form[]): Promise<Submission[]> {
     const deviceTime = new Date().toISOString();
     const drafts = forms.map((form) => ({ ...checkForm(form), deviceTime }));
+    if (new Set(drafts.map(({ id }) => id)).size < drafts.length) {
+      throw new EntityDataError("invalid_event", "id is the same in two of the forms.", { field: "id" });
+    }
     const { workspace, person } = await this.#current();
     const author = person && { username: person.username };
     const submissions = await this.#workspaces.writing(() => workspace.write(drafts, author));
@@ -222,7 +225,7 @@ export class EntityDataManager {
         options.onProgress?.(progress);
       };
       const onChange = (ids: readonly string[]) => this.#changed(ids);
-      const parts = { workspace, events: this.#events, deviceId, onChange, fetch: this.#auth.fetch };
+      const parts = { workspace, events: this.#events, deviceId, onChange, fetch: this.#fetchAs(person) };
       return internal.sync(createSyncSession(parts), { signal, onProgress });
     });
   }
@@ -260,19 +263,26 @@ export class EntityDataManager {
     return this.#workspaces.current();
   }
 
+  #fetchAs(person: SignedInPerson): typeof fetch {
+    return async (input, init) => {
+      if (!isSamePerson(whoIsIn(this.#auth), person)) throw notAuthenticated();
+      return this.#auth.fetch(input, init);
+    };
+  }
+
   #changed(entityIds: readonly string[]): void {
     if (entityIds.length > 0) this.#listeners.tell({ type: "changed", entityIds: [...new Set(entityIds)] });
   }
 
   /** Stops as soon as somebody else, or nobody, is signed in: nobody's events go out under another's name. */
   async #whileSignedIn<T>(
-    person: Person,
+    person: SignedInPerson,
     signal: AbortSignal | undefined,
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     const gone = new AbortController();
-    const unsubscribe = this.#auth.subscribe((state) => {
-      if (!isSamePerson(personIn(state), person)) gone.abort(notAuthenticated());
+    const unsubscribe = this.#auth.subscribe(() => {
+      if (!isSamePerson(whoIsIn(this.#auth), person)) gone.abort(notAuthenticated());
     });
     try {
       return await work(signal ? AbortSignal.any([signal, gone.signal]) : gone.signal);

@@ -74,6 +74,29 @@ describe("nothing is lost and nothing happens twice", () => {
     await expectOnce(ids);
   });
 
+  test("when the network is too slow for a batch: smaller ones get through", async () => {
+    const sizes: number[] = [];
+    const slow: typeof fetch = async (input, init) => {
+      const request = new Request(input, init);
+      const { pathname, searchParams } = new URL(request.url);
+      const size = pathname.endsWith("/push")
+        ? ((await request.clone().json()) as { events: unknown[] }).events.length
+        : Number(searchParams.get("limit") ?? 0);
+      if (pathname.endsWith("/push")) sizes.push(size);
+      if (size <= 10) return fetch(request);
+      return new Promise((_, reject) => request.signal.addEventListener("abort", () => reject(request.signal.reason)));
+    };
+    const internal = new InternalSyncManager({ timeout: 1000, batchEvents: 40, pageSize: 20 });
+    const { manager } = device({ fetch: slow, internal });
+    await manager.login(amina);
+    await manager.submitForms(many(60));
+    const { pushed, duplicates } = await manager.syncWithSyncServer();
+    expect(pushed + duplicates).toBe(60);
+    expect(sizes.slice(0, 2)).toEqual([40, 20]);
+    expect(Math.max(...sizes.slice(2))).toBe(10);
+    expect(sizes.length).toBeGreaterThanOrEqual(8);
+  });
+
   test("when a sync is aborted, and when somebody logs out in the middle of it", async () => {
     const { manager } = device({ internal: new InternalSyncManager({ batchEvents: 10 }) });
     await manager.login(amina);

@@ -1,3 +1,4 @@
+import { type AuthAdapter, AuthManager } from "@fieldgate/client";
 import { describe, expect, test } from "vitest";
 import { amina, useService } from "../../client/test/kit/service.ts";
 import { goodPassword } from "../../server/test/kit/node.ts";
@@ -90,5 +91,38 @@ describe("with a real service", () => {
     await manager.login(amina);
     expect(await manager.getEntity(event.entityId)).toMatchObject({ data: { names: { given: "Kept" } } });
     expect(await manager.syncWithSyncServer()).toMatchObject({ pushed: 1, rejected: [] });
+  });
+
+  test("two people of the same name, one right after the other, have nothing in common", async () => {
+    await service.node.addWorker({ username: "john-a" });
+    await service.node.addWorker({ username: "john-b" });
+    // A provider that calls people by their display names.
+    AuthManager.register(
+      "display-name",
+      (): AuthAdapter => ({
+        initialize: async () => {},
+        async login(credentials) {
+          const worker = { username: credentials?.username ?? "", password: goodPassword };
+          const { body } = await service.node.api.login({ ...worker, tenantId: "demo" });
+          return { username: "John Otieno", token: body.token, userId: body.userId };
+        },
+        logout: async () => {},
+        isAuthenticated: async () => true,
+        validateToken: async () => true,
+      }),
+    );
+    const { manager, auth } = device({ configs: [{ type: "display-name", fields: {} }] });
+    await auth.login({ username: "john-a", password: "" }, "display-name");
+    await manager.submitForm(person("Only John A knows"));
+    expect(await manager.getAllEntities()).toHaveLength(1);
+    await auth.login({ username: "john-b", password: "" }, "display-name");
+    expect(auth.state).toMatchObject({ status: "signedIn", username: "John Otieno" });
+    expect(await manager.getAllEntities()).toEqual([]);
+    expect(await manager.hasUnsyncedEvents()).toBe(false);
+    await manager.syncWithSyncServer();
+    expect(await manager.searchEntities("only")).toEqual([]);
+    await auth.login({ username: "john-a", password: "" }, "display-name");
+    expect(await manager.syncWithSyncServer()).toMatchObject({ pushed: 1 });
+    await manager.logout();
   });
 });

@@ -71,7 +71,7 @@ export class IndexedDbEventStore implements EventStore {
       // The first of an id stays, within a batch too.
       const first = new Map(events.toReversed().map((event) => [`${event.owner} ${event.id}`, event]));
       await Promise.all(
-        first.values().map(async (event) => {
+        [...first.values()].map(async (event) => {
           if ((await store.getKey([event.owner, event.id])) === undefined) await store.put(toRecord(event));
         }),
       );

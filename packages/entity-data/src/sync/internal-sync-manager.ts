@@ -92,8 +92,7 @@ export class InternalSyncManager implements SyncManager {
       session,
       limits: this.#settings,
       signal,
-      isUnwelcome: (error) => error instanceof Unwelcome,
-      send: (body) => this.#ask<SyncPushResponse>(session, signal, "api/sync/push", body),
+      send: (body, count) => this.#ask<SyncPushResponse>(session, signal, count > 1, "api/sync/push", body),
       onSettled(count) {
         done += count;
         tell();
@@ -108,8 +107,8 @@ export class InternalSyncManager implements SyncManager {
       session,
       pageSize,
       signal,
-      get: (query) =>
-        this.#ask<SyncPullResponse>(session, signal, `api/sync/pull${query}`).catch((error) => {
+      get: (query, isDivisible) =>
+        this.#ask<SyncPullResponse>(session, signal, isDivisible, `api/sync/pull${query}`).catch((error) => {
           if (!(error instanceof Unwelcome)) throw error;
           const details = { problem: error.code, cause: error };
           throw new EntityDataError("refused", `The service refused: ${error.message}`, details);
@@ -118,8 +117,8 @@ export class InternalSyncManager implements SyncManager {
     });
   }
 
-  #ask<T>({ fetch }: SyncSession, signal: AbortSignal, path: string, body?: string): Promise<T> {
+  #ask<T>({ fetch }: SyncSession, signal: AbortSignal, isDivisible: boolean, path: string, body?: string): Promise<T> {
     const { timeout } = this.#settings;
-    return retry(this.#settings, signal, () => ask<T>({ fetch, signal, timeout }, path, body));
+    return retry(this.#settings, signal, () => ask<T>({ fetch, signal, timeout }, path, body), isDivisible);
   }
 }

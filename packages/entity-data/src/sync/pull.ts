@@ -1,10 +1,12 @@
+import { Unanswered } from "./retry.ts";
 import type { SyncSession } from "./sync-session.ts";
 import type { SyncPullResponse } from "./wire.ts";
 
 export interface PullParts {
   readonly session: SyncSession;
   readonly pageSize: number;
-  readonly get: (query: string) => Promise<SyncPullResponse>;
+  /** Rejects with a slow `Unanswered` where a smaller page may get through. */
+  readonly get: (query: string, isDivisible: boolean) => Promise<SyncPullResponse>;
   readonly onPage: (count: number, more: boolean) => void;
   readonly signal: AbortSignal;
 }
@@ -21,8 +23,18 @@ export interface Pulled {
  */
 export async function pull(parts: PullParts): Promise<Pulled> {
   const { session, signal } = parts;
-  const ask = (cursor: string) =>
-    parts.get(`?${new URLSearchParams({ ...(cursor && { cursor }), limit: String(parts.pageSize) })}`);
+  let { pageSize } = parts;
+  const ask = async (cursor: string): Promise<SyncPullResponse> => {
+    for (;;) {
+      const query = new URLSearchParams({ ...(cursor && { cursor }), limit: String(pageSize) });
+      try {
+        return await parts.get(`?${query}`, pageSize > 1);
+      } catch (error) {
+        if (!(error instanceof Unanswered) || !error.isSlow) throw error;
+        pageSize = Math.ceil(pageSize / 2);
+      }
+    }
+  };
   const epoch = await session.getState("epoch");
   let cursor = (await session.getState("cursor")) ?? "";
   let next = ask(cursor);

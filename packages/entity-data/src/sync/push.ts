@@ -1,6 +1,8 @@
 import { EntityDataError } from "../errors.ts";
 import type { EntityEvent } from "../events/event.ts";
 import type { RejectedEvent } from "./progress.ts";
+import { Unwelcome } from "./request.ts";
+import { Unanswered } from "./retry.ts";
 import type { SyncSession } from "./sync-session.ts";
 import type { PushResult, SyncEvent, SyncPushResponse } from "./wire.ts";
 
@@ -15,9 +17,11 @@ export interface PushLimits {
 export interface PushParts {
   readonly session: SyncSession;
   readonly limits: PushLimits;
-  /** Sends a batch, as JSON. Rejects with `Unwelcome` where the batch as a whole is not taken. */
-  readonly send: (body: string) => Promise<SyncPushResponse>;
-  readonly isUnwelcome: (error: unknown) => error is Error & { readonly code: string };
+  /**
+   * Sends a batch of so many events, as JSON. Rejects with `Unwelcome` where it is not taken as a whole, and with a slow
+   * `Unanswered` where it may get through in parts.
+   */
+  readonly send: (body: string, count: number) => Promise<SyncPushResponse>;
   readonly onSettled: (count: number) => void;
   readonly signal: AbortSignal;
 }
@@ -46,7 +50,8 @@ const encoder = new TextEncoder();
 const pageSize = 50;
 
 /** Sends everything that is pending, in its order. While one batch is on its way the next is opened. */
-export async function push(parts: PushParts): Promise<Pushed> {
+export async function push(given: PushParts): Promise<Pushed> {
+  const parts = { ...given, limits: { ...given.limits } };
   const { session, signal } = parts;
   const total = { accepted: 0, duplicates: 0, rejected: [] as RejectedEvent[] };
   const note = async (events: readonly EntityEvent[], results: readonly PushResult[]) => {
@@ -77,24 +82,31 @@ export async function push(parts: PushParts): Promise<Pushed> {
 
 /** Sends a batch; where the service does not take it as a whole, its halves, until the one that spoils it stands alone. */
 async function deliver(
-  parts: PushParts,
+  parts: PushParts & { limits: PushLimits },
   parcels: readonly Parcel[],
   note: (events: readonly EntityEvent[], results: readonly PushResult[]) => Promise<void>,
 ): Promise<void> {
   const events = parcels.map(({ event }) => event);
-  try {
-    const { results } = await parts.send(toBody(parts.session.deviceId, parcels));
-    await note(events, matchResults(events, results));
-  } catch (error) {
-    if (!parts.isUnwelcome(error)) throw error;
-    const [only] = events;
-    if (only && events.length === 1) {
-      const code = error.code as PushResult["code"] & string;
-      return note([only], [{ id: only.id, status: "rejected", code, message: error.message }]);
-    }
-    const half = Math.ceil(parcels.length / 2);
+  const half = Math.ceil(parcels.length / 2);
+  const deliverHalves = async () => {
     await deliver(parts, parcels.slice(0, half), note);
     await deliver(parts, parcels.slice(half), note);
+  };
+  if (parcels.length > parts.limits.batchEvents) return deliverHalves();
+  try {
+    const { results } = await parts.send(toBody(parts.session.deviceId, parcels), parcels.length);
+    await note(events, matchResults(events, results));
+  } catch (error) {
+    const isSlow = error instanceof Unanswered && error.isSlow;
+    if (!isSlow && !(error instanceof Unwelcome)) throw error;
+    const [only] = events;
+    if (only && events.length === 1) {
+      const { code, message } = error as Unwelcome;
+      return note([only], [{ id: only.id, status: "rejected", code: code as PushResult["code"] & string, message }]);
+    }
+    // What the network cannot carry now it will not carry with the next batch either.
+    if (isSlow) parts.limits = { ...parts.limits, batchEvents: half };
+    await deliverHalves();
   }
 }
 

@@ -21,7 +21,8 @@ export interface Request {
 
 /** Asks the service. Rejects with `Unanswered`, `Unwelcome`, or an `EntityDataError` that trying again will not help. */
 export async function ask<T>({ fetch, signal, timeout }: Request, path: string, body?: string): Promise<T> {
-  const init: RequestInit = { signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]), credentials: "omit" };
+  const timer = AbortSignal.timeout(timeout);
+  const init: RequestInit = { signal: AbortSignal.any([signal, timer]), credentials: "omit" };
   if (body !== undefined)
     Object.assign(init, { method: "POST", body, headers: { "Content-Type": "application/json" } });
   let response: Response;
@@ -30,9 +31,10 @@ export async function ask<T>({ fetch, signal, timeout }: Request, path: string, 
     response = await fetch(path, init);
     answer = response.status === 204 ? {} : await response.json().catch((error) => passAbort(error, init.signal));
   } catch (cause) {
+    if (cause instanceof EntityDataError) throw cause;
     if (cause instanceof AuthError && cause.code === "not_signed_in") throw notAuthenticated();
     if (cause instanceof AuthError && cause.code !== "unreachable") throw cause;
-    throw new Unanswered("The service did not answer.", { cause });
+    throw new Unanswered("The service did not answer.", { cause, isSlow: timer.aborted });
   }
   const { status, ok, headers } = response;
   if (ok && answer) return answer as T;

@@ -9,26 +9,42 @@ export interface RetryPolicy {
   readonly longestDelay: number;
 }
 
+interface UnansweredDetails {
+  readonly retryAfter?: number;
+  readonly status?: number;
+  readonly isSlow?: boolean;
+  readonly cause?: unknown;
+}
+
 /** Something that may go better next time. */
 export class Unanswered extends Error {
   readonly retryAfter: number | undefined;
   readonly status: number | undefined;
+  /** Whether time ran out: a smaller request may get through. */
+  readonly isSlow: boolean;
 
-  constructor(message: string, details: { retryAfter?: number; status?: number; cause?: unknown } = {}) {
+  constructor(message: string, details: UnansweredDetails = {}) {
     super(message, { cause: details.cause });
+    this.isSlow = details.isSlow ?? false;
     this.retryAfter = details.retryAfter;
     this.status = details.status;
   }
 }
 
-export async function retry<T>(policy: RetryPolicy, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+/** Tries work until it is answered. What is too slow is not tried again as it is where it can be divided. */
+export async function retry<T>(
+  policy: RetryPolicy,
+  signal: AbortSignal,
+  work: () => Promise<T>,
+  isDivisible = false,
+): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     signal.throwIfAborted();
     try {
       return await work();
     } catch (error) {
       signal.throwIfAborted();
-      if (!(error instanceof Unanswered)) throw error;
+      if (!(error instanceof Unanswered) || (isDivisible && error.isSlow)) throw error;
       if (attempt >= policy.tries || globalThis.navigator?.onLine === false) {
         const status = error.status === undefined ? {} : { status: error.status };
         throw new EntityDataError("unreachable", `${error.message} Sync again later; nothing is lost.`, {

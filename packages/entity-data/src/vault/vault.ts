@@ -1,4 +1,4 @@
-import type { AuthManager, AuthState, KeyDatabase, Person, VaultRecord } from "@fieldgate/client";
+import type { AuthManager, KeyDatabase, Person, VaultRecord } from "@fieldgate/client";
 import { EntityDataError } from "../errors.ts";
 import { base64url, fromBase64url } from "../hash-chain.ts";
 import { type Cipher, createCipher } from "./cipher.ts";
@@ -10,26 +10,30 @@ const isDevice = (owner: string) => owner.startsWith(devicePrefix);
 /** Who works here, and with which key. */
 export interface Seat {
   /** Null while nobody is signed in, or their key could not be had yet. */
-  readonly person: Person | null;
+  readonly person: SignedInPerson | null;
   readonly cipher: Cipher;
 }
 
-/** Who is signed in, by the state of the AuthManager; null for nobody. */
-export function personIn(state: AuthState): Person | null {
-  switch (state.status) {
-    case "signingIn":
-      return personIn(state.before);
+/** Who is signed in. Two people of one provider may have the same name: their ids tell them apart. */
+export interface SignedInPerson extends Person {
+  readonly userId: string | undefined;
+}
+
+/** Null for nobody. */
+export function whoIsIn({ state, userId }: Pick<AuthManager, "state" | "userId">): SignedInPerson | null {
+  const settled = state.status === "signingIn" ? state.before : state;
+  switch (settled.status) {
     case "signedIn":
     case "refreshing":
     case "offlineGrace":
-      return { provider: state.provider, username: state.username };
+      return { provider: settled.provider, username: settled.username, userId };
     default:
       return null;
   }
 }
 
-export const isSamePerson = (a: Person | null, b: Person | null): boolean =>
-  a?.provider === b?.provider && a?.username === b?.username;
+export const isSamePerson = (a: SignedInPerson | null, b: SignedInPerson | null): boolean =>
+  a?.provider === b?.provider && a?.username === b?.username && a?.userId === b?.userId;
 
 /**
  * The keys of what lies on this device, in the client's key database. A person's own comes from the service at sign-in, is kept
@@ -38,23 +42,25 @@ export const isSamePerson = (a: Person | null, b: Person | null): boolean =>
 export class Vault {
   readonly #auth: AuthManager;
   readonly #unsubscribe: () => void;
-  #seat: { readonly person: Person; readonly cipher: Cipher } | undefined;
+  #seat: { readonly person: SignedInPerson; readonly cipher: Cipher } | undefined;
   #device: Promise<Cipher> | undefined;
   /** Until when it makes no sense to ask for a person's key again, in ms of `performance.now()`. */
   #askAgainAt = 0;
   /** One at a time: a key that is being deleted must not be the one that was just fetched. */
   #queue: Promise<unknown> = Promise.resolve();
 
-  constructor(auth: AuthManager) {
+  /** @param onChange Called when somebody else, or nobody, is signed in: nothing of the one before may be held any longer. */
+  constructor(auth: AuthManager, onChange: () => void) {
     this.#auth = auth;
-    let before: Person | null = null;
+    let before: SignedInPerson | null = null;
     this.#unsubscribe = auth.subscribe((state) => {
-      const person = personIn(state);
+      const person = whoIsIn(auth);
       const left = before;
       if (isSamePerson(left, person)) return;
       before = person;
       this.#seat = undefined;
       this.#askAgainAt = 0;
+      onChange();
       // What is this device's opinion alone ends nothing: the person may come back, offline too.
       const isGone = state.status !== "expired" || isFinal(state.reason);
       if (left && isGone) this.#inTurn(() => this.#forget(left)).catch(() => 0);
@@ -74,21 +80,21 @@ export class Vault {
 
   /** Who works here now. What somebody writes whose key cannot be had now is the device's, until it can. */
   async seat(): Promise<Seat> {
-    const person = personIn(this.#auth.state);
+    const person = whoIsIn(this.#auth);
     const cipher = person && (await this.#inTurn(() => this.#cipherSoon(person)));
     return cipher ? { person, cipher } : { person: null, cipher: await this.device() };
   }
 
   /** The signed-in person. Rejects when nobody is, or their key cannot be had. */
-  async personalSeat(): Promise<Seat & { readonly person: Person }> {
-    const person = personIn(this.#auth.state);
+  async personalSeat(): Promise<Seat & { readonly person: SignedInPerson }> {
+    const person = whoIsIn(this.#auth);
     if (!person) throw notAuthenticated();
     return { person, cipher: await this.#inTurn(() => this.#cipherOf(person)) };
   }
 
   /** The owner of what the signed-in person wrote, as far as it is known without asking anybody. */
   async owner(): Promise<string | null> {
-    const person = personIn(this.#auth.state);
+    const person = whoIsIn(this.#auth);
     if (!person) return null;
     if (this.#seat && isSamePerson(this.#seat.person, person)) return this.#seat.cipher.owner;
     return (await this.#keys.get("vault", await placeOf(person)))?.owner ?? null;
@@ -113,7 +119,7 @@ export class Vault {
   }
 
   /** Deletes a person's key now. It is given back at their next sign-in. */
-  async lock(person: Person): Promise<void> {
+  async lock(person: SignedInPerson): Promise<void> {
     await this.#inTurn(() => this.#forget(person));
   }
 
@@ -127,7 +133,7 @@ export class Vault {
   }
 
   /** Null where the key cannot be had now: whoever waits for it would wait at each form. */
-  async #cipherSoon(person: Person): Promise<Cipher | null> {
+  async #cipherSoon(person: SignedInPerson): Promise<Cipher | null> {
     if (performance.now() < this.#askAgainAt) return null;
     try {
       return await this.#cipherOf(person);
@@ -137,18 +143,18 @@ export class Vault {
     }
   }
 
-  async #cipherOf(person: Person): Promise<Cipher> {
+  async #cipherOf(person: SignedInPerson): Promise<Cipher> {
     if (this.#seat && isSamePerson(this.#seat.person, person)) return this.#seat.cipher;
     checkCrypto();
     const place = await placeOf(person);
-    const { owner, key } = (await this.#keys.get("vault", place)) ?? (await this.#fetch(place));
+    const { owner, key } = (await this.#keys.get("vault", place)) ?? (await this.#fetch(person, place));
     const cipher = createCipher(owner, key);
-    if (!isSamePerson(personIn(this.#auth.state), person)) throw notAuthenticated();
+    if (!isSamePerson(whoIsIn(this.#auth), person)) throw notAuthenticated();
     this.#seat = { person, cipher };
     return cipher;
   }
 
-  async #fetch(place: string): Promise<VaultRecord> {
+  async #fetch(person: SignedInPerson, place: string): Promise<VaultRecord> {
     const signal = AbortSignal.timeout(15_000);
     const response = await this.#auth.fetch("api/users/me/vault-key", { signal }).catch((cause) => {
       throw new EntityDataError("unreachable", "The service did not give the key of this person's data.", { cause });
@@ -163,6 +169,8 @@ export class Vault {
     const bytes = fromBase64url(answer.key);
     const key = await crypto.subtle.importKey("raw", bytes, "AES-GCM", this.#keys.extractable, usages);
     const record = { at: Date.now(), owner: answer.keyId, key };
+    // Somebody else may have signed in meanwhile: then it may be theirs.
+    if (!isSamePerson(whoIsIn(this.#auth), person)) throw notAuthenticated();
     await this.#keys.put("vault", place, record);
     // One who was here before may have left without a word.
     for (const [id] of await this.#keys.list("vault")) {
@@ -182,9 +190,9 @@ export class Vault {
     return createCipher(owner, key);
   }
 
-  async #forget(person: Person): Promise<void> {
+  async #forget(person: SignedInPerson): Promise<void> {
     // They, or the same person again, may have signed in since.
-    if (isSamePerson(personIn(this.#auth.state), person)) return;
+    if (isSamePerson(whoIsIn(this.#auth), person)) return;
     this.#seat = undefined;
     await this.#keys.remove("vault", await placeOf(person));
   }
@@ -200,8 +208,8 @@ export class Vault {
 const isFinal = (reason: string) => ["invalid_grant", "session_revoked", "invalid_token"].includes(reason);
 
 /** The record of a person, without their name in it. */
-async function placeOf({ provider, username }: Person): Promise<string> {
-  const text = new TextEncoder().encode(`${provider} ${username}`);
+async function placeOf({ provider, username, userId }: SignedInPerson): Promise<string> {
+  const text = new TextEncoder().encode(JSON.stringify([provider, userId ?? username]));
   return base64url(new Uint8Array(await crypto.subtle.digest("SHA-256", text)));
 }
 

@@ -23,8 +23,8 @@ export async function receive(workspace: Workspace, page: readonly PulledEvent[]
   const perEntity = Map.groupBy(events.map(toConfirmed), ({ event }) => event.entityId);
   for (let left = [...perEntity.keys()]; left.length > 0; ) {
     const held = await workspace.entities.get(left);
-    const lower = held.values().map((each) => confirmAll(workspace, each, perEntity.get(each.id) ?? []));
-    left = await workspace.entities.put(await overlayAll(workspace, lower.toArray()));
+    const lower = [...held.values()].map((each) => confirmAll(workspace, each, perEntity.get(each.id) ?? []));
+    left = await workspace.entities.put(await overlayAll(workspace, lower));
   }
   return [...new Set(page.map(({ entityId }) => entityId))];
 }

@@ -65,12 +65,16 @@ async function reopen(workspace: Workspace): Promise<void> {
   for (;;) {
     const ids = (await entities.page(null, 200)).map(({ id }) => id);
     if (ids.length === 0) break;
+    for (const id of ids) {
+      const others = (await log.ofEntity(id)).filter(({ isOwn }) => !isOwn);
+      await log.settle(others.map(({ event }) => ({ id: event.id, status: "accepted", receipt: null })));
+    }
     await entities.remove(ids);
   }
   for (let after = 0; ; ) {
     const page = await log.read({ after, limit: 200 });
     if (page.length === 0) break;
-    await workspace.rebuildOwn(page.map(({ event }) => event.entityId));
+    await workspace.rebuild(page.map(({ event }) => event.entityId));
     after = page.at(-1)?.event.sequence ?? after;
   }
 }

@@ -88,21 +88,12 @@ export class Workspace {
   }
 
   /** Makes entities anew from all their events. */
-  rebuild(ids: Iterable<string>): Promise<Map<string, Held>> {
-    return this.#rebuild(ids, () => true);
-  }
-
-  /** Makes entities anew from what was written here alone: the service's word on the rest is to come. */
-  rebuildOwn(ids: Iterable<string>): Promise<Map<string, Held>> {
-    return this.#rebuild(ids, ({ isOwn }) => isOwn);
-  }
-
-  async #rebuild(ids: Iterable<string>, counts: (event: OpenedEvent) => boolean): Promise<Map<string, Held>> {
+  async rebuild(ids: Iterable<string>): Promise<Map<string, Held>> {
     const rebuilt = new Map<string, Held>();
     for (let left = [...new Set(ids)]; left.length > 0; ) {
       const held = await this.entities.get(left);
       for (const [id, { revision }] of held) {
-        const projection = this.projector.rebuild((await this.log.ofEntity(id)).filter(counts));
+        const projection = this.projector.rebuild(await this.log.ofEntity(id));
         rebuilt.set(id, { id, revision: revision + 1, projection });
         held.set(id, { id, revision, projection });
       }

@@ -1,12 +1,11 @@
-import type { Person } from "@fieldgate/client";
 import { runAlone } from "../alone.ts";
 import type { Cipher } from "../vault/cipher.ts";
-import type { Vault } from "../vault/vault.ts";
+import type { SignedInPerson, Vault } from "../vault/vault.ts";
 import { Workspace, type WorkspaceParts } from "./workspace.ts";
 
 export interface OpenWorkspace {
   readonly workspace: Workspace;
-  readonly person: Person | null;
+  readonly person: SignedInPerson | null;
 }
 
 /** The workspaces of those who use this device, one at a time. */
@@ -16,6 +15,8 @@ export class Workspaces {
   readonly #onProblem: (cause: unknown) => void;
   readonly #opened = new Map<string, Promise<Workspace>>();
   #deviceId: Promise<string> | undefined;
+  /** Who has adopted what there was. */
+  #adopter: string | undefined;
 
   constructor(parts: WorkspaceParts, vault: Vault, onProblem: (cause: unknown) => void) {
     this.#parts = parts;
@@ -26,12 +27,21 @@ export class Workspaces {
   /** Where what is written now belongs: to who is signed in, else to nobody yet. */
   async current(): Promise<OpenWorkspace> {
     const { person, cipher } = await this.#vault.seat();
+    if (!person) this.#adopter = undefined;
     return { person, workspace: await this.#enter(person, cipher) };
   }
 
+  /** Lets go of everybody's keys. */
+  leave(): void {
+    this.#opened.clear();
+    this.#adopter = undefined;
+  }
+
   /** The workspace of who is signed in. */
-  async personal(): Promise<OpenWorkspace & { readonly person: Person }> {
+  async personal(): Promise<OpenWorkspace & { readonly person: SignedInPerson }> {
     const { person, cipher } = await this.#vault.personalSeat();
+    // Another tab may have written before it knew of the sign-in.
+    this.#adopter = undefined;
     return { person, workspace: await this.#enter(person, cipher) };
   }
 
@@ -49,9 +59,15 @@ export class Workspaces {
     return this.#deviceId;
   }
 
-  async #enter(person: Person | null, cipher: Cipher): Promise<Workspace> {
+  async #enter(person: SignedInPerson | null, cipher: Cipher): Promise<Workspace> {
     const workspace = await this.#open(cipher);
-    if (person) await this.#adopt(workspace, person).catch(this.#onProblem);
+    if (!person || this.#adopter === workspace.owner) return workspace;
+    try {
+      await this.#adopt(workspace, person);
+      this.#adopter = workspace.owner;
+    } catch (cause) {
+      this.#onProblem(cause);
+    }
     return workspace;
   }
 
@@ -69,7 +85,7 @@ export class Workspaces {
   }
 
   /** Gives a signed-in person what was written here before. Each event moves in one step: it has always exactly one owner. */
-  async #adopt(workspace: Workspace, { username }: Person): Promise<void> {
+  async #adopt(workspace: Workspace, { username }: SignedInPerson): Promise<void> {
     for (const cipher of await this.#vault.devices()) {
       if (!(await this.#parts.events.has("pending", cipher.owner))) continue;
       const device = await this.#open(cipher);

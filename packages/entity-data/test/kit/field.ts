@@ -1,7 +1,8 @@
-import type { AuthManagerOptions, AuthStorageAdapter } from "@fieldgate/client";
+import { type AdapterConfig, AuthManager, type AuthManagerOptions, type AuthStorageAdapter } from "@fieldgate/client";
 import { MemoryAuthStorageAdapter } from "@fieldgate/client/storage/memory";
 import { afterAll } from "vitest";
-import type { Service } from "../../../client/test/kit/service.ts";
+import { FaultyNetwork } from "../../../client/test/kit/faulty-network.ts";
+import { Device, type Service } from "../../../client/test/kit/service.ts";
 import {
   EntityDataManager,
   type EntityStore,
@@ -13,6 +14,8 @@ import {
 import { MemoryEntityStore, MemoryEventStore } from "../../src/stores/memory.ts";
 
 export interface DeviceOptions extends AuthManagerOptions {
+  /** Providers of a test's own, instead of the usual network and clock. */
+  readonly configs?: readonly AdapterConfig[];
   readonly storage?: AuthStorageAdapter;
   readonly events?: EventStore;
   readonly entities?: EntityStore;
@@ -34,11 +37,18 @@ export function useDevices(service: Service) {
     const { events = new MemoryEventStore(), entities = new MemoryEntityStore(), internal = quickSync() } = options;
     const { appliers = new EventApplierService(), storage = new MemoryAuthStorageAdapter("demo") } = options;
     const { external, ...rest } = options;
-    const made = service.manager({ ...rest, storage });
+    const made = options.configs
+      ? withProviders(service, options.configs, storage)
+      : service.manager({ ...rest, storage });
     const manager = new EntityDataManager(events, entities, appliers, external, internal, made.auth);
     opened.push(manager);
     return { ...made, manager, events, entities, appliers };
   };
+}
+
+function withProviders({ url }: Service, configs: readonly AdapterConfig[], storage: AuthStorageAdapter) {
+  const auth = new AuthManager(configs, url, storage, { checkInterval: 0 });
+  return { auth, storage, network: new FaultyNetwork(), device: new Device() };
 }
 
 export const person = (given: string, more: Record<string, string> = {}) => ({
