@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import { eraseBeneficiary } from "../flows/erase-beneficiary.ts";
-import { eventTraces } from "../flows/erase-entity.ts";
+import { eraseEntity, eventTraces, isOnlyInEvents } from "../flows/erase-entity.ts";
 import { mergeBeneficiaries } from "../flows/merge-beneficiaries.ts";
+import { recordEvent } from "../journal/record.ts";
 import { contradicts } from "../people/birth-date.ts";
 import { lostTraces, tracesOf } from "../store/beneficiary-traces.ts";
 import { type ScrubResult, scrub } from "../store/scrub.ts";
@@ -24,6 +25,7 @@ export function addBeneficiaryEraseCommand(group: Command, cli: CliContext): voi
     summary: "remove everything that is kept of a person, for good",
     notes:
       `${personNotes} It keeps the opaque entity id, and nothing else remains.\n` +
+      "An entity of which only events are known, such as a household, is erased by its id too.\n" +
       "The database's files are cleared too: SQLite's are searched afterwards, and rewritten where a trace is left.\n" +
       "PostgreSQL overwrites freed space in time, or at once with --compact. All of it was encrypted. Backups made before\n" +
       "still hold the person, encrypted too.",
@@ -35,10 +37,18 @@ export function addBeneficiaryEraseCommand(group: Command, cli: CliContext): voi
   onRun<YesOption>(command, cli, async (run) => {
     const people = await openPeople(run, cli);
     const { store, cipher } = people;
-    const { id } = await demandPerson(store, people, run.args[0] ?? "");
+    const name = run.args[0] ?? "";
+    const isEntity = await isOnlyInEvents(store, cipher, name);
+    const { id } = isEntity ? { id: name } : await demandPerson(store, people, name);
     if (!run.options.yes) await confirm(cli, `Erase everything that is kept of ${id}? There is no way back.`);
     const indexKey = await loadIndexKey(people);
     const traces = await store.transaction(async (tx) => {
+      if (isEntity) {
+        const left = await eventTraces(tx, cipher.tenantId, id);
+        await eraseEntity(tx, cipher, id);
+        await recordEvent(tx, { tenantId: cipher.tenantId, type: "entity.erased", subject: id });
+        return left;
+      }
       const person = await demandPerson(tx, people, id);
       const left = [...(await tracesOf(tx, id)), ...(await eventTraces(tx, cipher.tenantId, id))];
       await eraseBeneficiary(tx, { cipher, indexKey }, person, "asked");

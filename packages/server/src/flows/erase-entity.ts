@@ -1,4 +1,5 @@
 import type { TenantCipher } from "../people/data-keys.ts";
+import { findBeneficiary } from "../store/beneficiaries.ts";
 import { isOneOf } from "../store/bulk.ts";
 import type { Queries } from "../store/store.ts";
 import { findEntities, lockLog, saveEntities } from "../store/sync-log.ts";
@@ -24,6 +25,12 @@ export async function eventTraces(q: Queries, tenantId: string, entityId: string
     .where(isOneOf(q, "entity_id", await withMerged(q, tenantId, entityId)))
     .execute();
   return rows.flatMap(({ sealed_event: sealed }) => sealed ?? []);
+}
+
+/** Whether an entity has events, and is no person who could sign in. */
+export async function isOnlyInEvents(q: Queries, cipher: TenantCipher, id: string): Promise<boolean> {
+  const [entity] = await findEntities(q, cipher.tenantId, [id]);
+  return entity?.erased_at === null && (await findBeneficiary(q, cipher, id)) === null;
 }
 
 /**

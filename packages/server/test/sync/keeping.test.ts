@@ -123,6 +123,22 @@ describe.each(databases)("what is kept of entities on $name", (database) => {
     expect(await device.push(late)).toMatchObject([{ code: "entity_erased" }]);
   });
 
+  test("an entity that is nobody who signs in, such as a household, can be erased too", async () => {
+    const household = device.event("create-group", { name: "Malachite", address: "Serpentine Lane" });
+    const { entityId } = household;
+    await device.pushAll(
+      household,
+      device.event("add-member", { memberId: household.id }, { entityId, baseVersion: 1 }),
+    );
+    const traces = await sealedOf(entityId);
+    await programme.line.jsonHere(["beneficiary", "erase", entityId, "--yes", ...compact]);
+    expect(await found(traces)).toEqual([]);
+    expect((await device.pull()).events.filter(isOf(entityId)).map(({ type }) => type)).toEqual(["erase-entity"]);
+    expect(await programme.events("entity.erased")).toEqual([{ subject: entityId, data: {} }]);
+    const again = await programme.line.runHere(["beneficiary", "erase", entityId, "--yes"]);
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("has no person")]);
+  });
+
   test("of two people who are merged both histories stay, and are erased together", async () => {
     const [from, into] = ["0733987201", "0733987202"].map((phone) =>
       device.event("create-individual", person("Twin", { phones: [phone] })),
