@@ -87,6 +87,18 @@ describe("the demo", () => {
     }
   });
 
+  test("opens with the portal, which says that it is a demo and what there is to try", async () => {
+    const page = await fetch(url("/"));
+    expect(page.headers.get("content-security-policy")).toContain("script-src 'self'");
+    const facts = JSON.parse(/id="page-config">([^<]*)</.exec(await page.text())?.[1] ?? "");
+    expect(facts).toMatchObject({ tenant: "demo", demo: { inbox: "dev/inbox", card: "dev/card" } });
+    expect(JSON.stringify(facts.demo.people)).toContain("acacia-lantern-river-42");
+    const card = await fetch(url("/dev/card"));
+    expect(await card.text()).toContain("<svg");
+    expect(card.headers.get("content-security-policy")).toMatch(/style-src 'sha256-[A-Za-z0-9+/]{43}='/);
+    expect((await fetch(url("/dev/card.png"))).headers.get("content-type")).toBe("image/png");
+  });
+
   test("a household reads its code in the inbox and chooses who signs in", async () => {
     const recipient = "0700 000 111";
     expect((await post("/api/auth/otp/request", { recipient })).status).toBe(200);
@@ -135,7 +147,7 @@ describe("the demo", () => {
     expect(text).toContain("zawadi@example.org");
     expect(text).not.toMatch(/<script|onclick|style=/);
     expect((await fetch(url("/dev/inbox/style.css"))).headers.get("content-type")).toContain("text/css");
-    for (const path of ["/dev/inbox", "/dev/inbox/messages"]) {
+    for (const path of ["/dev/inbox", "/dev/inbox/messages", "/dev/card", "/dev/card.png"]) {
       const status = await new Promise((resolve, reject) => {
         const headers = { host: "evil.example.org" };
         get({ port, host: "127.0.0.1", path, headers }, (answer) => resolve(answer.statusCode)).on("error", reject);

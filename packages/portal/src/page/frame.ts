@@ -22,7 +22,7 @@ export function frame({ speech, programme, state, notice, demo, content, onLangu
     <header>
       <button class="skip" type="button" @click=${skip}>${speech.say("skip")}</button>
       <img src="./icon.svg" alt="" width="36" height="36" />
-      <h1 dir="auto">${programme}</h1>
+      <h1><bdi>${programme}</bdi></h1>
       <label class="hidden" for="language">${speech.say("language")}</label>
       <select id="language" @change=${choose}>
         ${languages.map(

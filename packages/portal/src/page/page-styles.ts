@@ -19,7 +19,7 @@ export const pageStyles = css`
   header h1 {
     flex: 1;
     min-width: 5rem;
-    font-size: 1.125rem;
+    font-size: clamp(0.95rem, 4.5vw, 1.125rem);
     overflow-wrap: anywhere;
   }
   header select {

@@ -75,4 +75,4 @@ export async function expectFits(page: Page): Promise<void> {
 
 /** Kept in an ignored folder, to be looked at. */
 export const keepPicture = (page: Page, name: string) =>
-  page.screenshot({ path: join(pictures, `${name}.jpg`), type: "jpeg", quality: 70, fullPage: true });
+  page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
