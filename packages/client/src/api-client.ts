@@ -75,7 +75,7 @@ export function createApiClient(url: string, settings: ApiSettings): ApiClient {
         const retryAfter = Number(headers.get("Retry-After")) || undefined;
         const answer = status === 204 ? {} : await response.json().catch(() => null);
         if (!answer || (!ok && !answer.code)) {
-          throw new NetworkError(`${url} gave a foreign answer (${status}).`, { status, retryAfter });
+          throw new NetworkError(`${url} gave a foreign answer.`, { status, retryAfter });
         }
         nonce = headers.get("DPoP-Nonce") ?? nonce;
         const date = Date.parse(headers.get("Date") ?? "");

@@ -11,7 +11,7 @@ export function createAuthFetch(engine: Engine, getToken: () => Promise<string |
     const originOf = (url: string) => new URL(url).origin;
     const origin = originOf(request.url);
     if (![...servers.keys(), ...settings.trustedOrigins].some((url) => originOf(url) === origin)) {
-      throw new AuthError("untrusted_origin", `${origin} is not in trustedOrigins: the token is not sent there.`);
+      throw new AuthError("untrusted_origin", `${origin} is not in trustedOrigins.`);
     }
     const send = (token: string | null) => {
       if (!token) throw new AuthError("not_signed_in", "Nobody is signed in.");

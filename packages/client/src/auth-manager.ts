@@ -1,6 +1,7 @@
 import type { CurrentUser } from "@fieldgate/contract";
 import type { AdapterConfig, AdapterFactory, AuthAdapter, Credentials, SignedIn } from "./adapters/adapter.ts";
 import type { IdAuthAdapter } from "./adapters/id.ts";
+import type { OidcAuthAdapter } from "./adapters/oidc.ts";
 import type { OtpAuthAdapter } from "./adapters/otp.ts";
 import { registerAdapter } from "./adapters/registry.ts";
 import { ServerAuthAdapter } from "./adapters/server-adapter.ts";
@@ -21,6 +22,10 @@ import type { AuthStorageAdapter } from "./storage/storage.ts";
 export interface AdapterTypes {
   otp: OtpAuthAdapter;
   id: IdAuthAdapter;
+  oidc_a: OidcAuthAdapter;
+  oidc_b: OidcAuthAdapter;
+  auth0: OidcAuthAdapter;
+  keycloak: OidcAuthAdapter;
 }
 
 /** The type of the adapter under a key. */
@@ -53,9 +58,7 @@ export class AuthManager {
   readonly initialize: () => Promise<void> = once(() => this.#start());
 
   /** Adds a provider under a new key. An existing key cannot be replaced. */
-  static register(key: string, factory: AdapterFactory): void {
-    registerAdapter(key, factory);
-  }
+  static readonly register: (key: string, factory: AdapterFactory) => void = registerAdapter;
 
   /**
    * @param configs The ways in, each `{ type, fields }`.
@@ -120,9 +123,10 @@ export class AuthManager {
    */
   async logout(): Promise<void> {
     const { adapters, attempt, signOut } = await this.#ready();
-    await signOut();
+    const ended = await signOut();
     for (const adapter of adapters.loaded.values()) {
-      if (!(adapter instanceof ServerAuthAdapter)) await attempt("adapter", adapter.logout());
+      // What theirs does is done: the session has ended.
+      if (adapter.logout !== ServerAuthAdapter.prototype.logout) await attempt("adapter", adapter.logout(ended));
     }
   }
 
@@ -164,7 +168,7 @@ export class AuthManager {
   /** The adapter of a configured type. */
   adapter<K extends string>(type: K): AdapterOf<K> {
     const adapter = this.#engine.adapters.loaded.get(type);
-    if (!adapter) throw new AuthError("unsupported", `"${type}" is not configured, or not loaded: await initialize().`);
+    if (!adapter) throw new AuthError("unsupported", `"${type}" is not configured, or not ready: await initialize().`);
     return adapter as AdapterOf<K>;
   }
 

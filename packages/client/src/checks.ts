@@ -26,11 +26,12 @@ export function startChecks({ delay, check, onWake }: ChecksParts): Checks {
   // Neither a worker nor Node has a page that could be hidden.
   const page = globalThis.document;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let isStopped = false;
+  const signals = new AbortController();
+  const { signal } = signals;
 
   function plan(): void {
     clearTimeout(timer);
-    if (isStopped || page?.hidden) return;
+    if (signal.aborted || page?.hidden) return;
     timer = later(delay() * (0.8 + Math.random() * 0.4), run);
   }
   function run(): void {
@@ -43,15 +44,12 @@ export function startChecks({ delay, check, onWake }: ChecksParts): Checks {
     run();
   }
 
-  const signals = new AbortController();
-  const { signal } = signals;
   page?.addEventListener("visibilitychange", wake, { signal });
   globalThis.addEventListener?.("focus", wake, { signal });
   globalThis.addEventListener?.("online", wake, { signal });
   plan();
   return {
     stop() {
-      isStopped = true;
       clearTimeout(timer);
       signals.abort();
     },

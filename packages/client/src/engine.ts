@@ -49,8 +49,8 @@ export interface Engine extends StateStore {
   readonly tokens: TokenSource;
   readonly adapters: Adapters;
   adapterOf(provider: string): Promise<AuthAdapter>;
-  /** Removes the session of one provider, or of all, and tells the server now or later. */
-  signOut(provider?: string): Promise<void>;
+  /** Removes the session of one provider, or of all, and tells the server now or later. Gives what was removed. */
+  signOut(provider?: string): Promise<readonly StoredSession[]>;
 }
 
 /** Wires the parts together: who is given what, and in which order they are made. */
@@ -115,16 +115,16 @@ export function createEngine(
       if ((await engine.keys().list("logout")).length > 0) await (await engine.renewal()).flush();
     },
     async signOut(provider?: string) {
-      const told: (() => Promise<unknown>)[] = [engine.flushLogouts];
-      await engine.sessions.clear(provider, async (session) => {
-        const { server: from, refreshToken, token } = session;
-        if (refreshToken && globalThis.crypto?.subtle) await engine.discard(session);
+      const ended = await engine.sessions.clear(provider, engine.discard);
+      await engine.attempt("logout", engine.flushLogouts());
+      for (const { server: from, refreshToken, token } of ended) {
         // Without a refresh token the access token itself names the session. It is not kept: it soon ends by itself.
-        else if (token) {
-          told.push(() => connect(from).request("/api/users/logout", { method: "POST", token, keepalive: true }));
+        if (token && !(refreshToken && globalThis.crypto?.subtle)) {
+          const request = { method: "POST", token, keepalive: true } as const;
+          await engine.attempt("logout", connect(from).request("/api/users/logout", request));
         }
-      });
-      for (const tell of told) await engine.attempt("logout", tell());
+      }
+      return ended;
     },
   }) as unknown as { -readonly [Part in keyof Engine]: Engine[Part] };
 
@@ -136,12 +136,14 @@ export function createEngine(
   engine.adapters = createAdapters(
     configs,
     (provider): AdapterContext => ({
+      ...settings,
       provider,
       tenantId,
       serverBaseUrl: server,
-      environment: settings.environment,
-      fetch: settings.fetch,
+      keys: engine.keys,
       now: () => clock.now(),
+      deviceNow: settings.now,
+
       connect: (url) => connect(checkUrl(`${provider}.serverUrl`, url)),
       checkToken: engine.tokenCheck.check,
       session: () => storage.get(provider),

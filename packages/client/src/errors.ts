@@ -11,7 +11,14 @@ export type ClientErrorCode =
   | "untrusted_origin"
   | "unsupported"
   | "tenant_mismatch"
-  | "key_lost";
+  | "key_lost"
+  /** The person cancelled at the identity provider, or the provider does not let them in. */
+  | "access_denied"
+  /** The address is of a sign-in that is over, too old, or was begun elsewhere: begin again. */
+  | "sign_in_expired"
+  /** The identity provider answered something that cannot be accepted. */
+  | "provider_error"
+  | "popup_blocked";
 
 export interface AuthErrorDetails {
   /** The HTTP status, where the service answered. */

@@ -22,27 +22,43 @@ export interface AuthManagerOptions {
   readonly environment?: "frontend" | "backend";
   /** Where keys are kept, instead of the storage's or the platform's own place. */
   readonly keys?: KeyDatabase;
+  /**
+   * Shows the page of an identity provider to the person, instead of leaving this page for it; in Node, it might open a browser.
+   * Where it comes to know the address that the provider then sends the person to, it resolves with that.
+   */
+  readonly navigate?: (url: string) => string | undefined | Promise<string | undefined>;
   readonly fetch?: typeof fetch;
   /** The device's clock in ms. */
   readonly now?: () => number;
 }
 
 /** The options, resolved; durations are milliseconds here. */
-export type Settings = Required<Omit<AuthManagerOptions, "keys">>;
+export type Settings = Required<Omit<AuthManagerOptions, "keys" | "navigate">> & Pick<AuthManagerOptions, "navigate">;
 
 export function resolveOptions(options: AuthManagerOptions): Settings {
   const isPage = "document" in globalThis || "WorkerGlobalScope" in globalThis;
-  const { offlineGrace = 30 * 86_400, checkInterval = 300, verdictAge = 60, timeout = 10, lockWait = 5 } = options;
+  const {
+    trustedOrigins = [],
+    offlineGrace = 30 * 86_400,
+    checkInterval = 300,
+    verdictAge = 60,
+    timeout = 10,
+    lockWait = 5,
+    environment = isPage ? "frontend" : "backend",
+    // Looked up at each call, so that a page may still wrap the global one.
+    fetch = (input, init) => globalThis.fetch(input, init),
+    now = Date.now,
+  } = options;
   return {
-    trustedOrigins: (options.trustedOrigins ?? []).map((url, index) => checkUrl(`trustedOrigins[${index}]`, url)),
+    ...options,
+    trustedOrigins: trustedOrigins.map((url, index) => checkUrl(`trustedOrigins[${index}]`, url)),
     offlineGrace: offlineGrace * 1000,
     checkInterval: checkInterval * 1000,
     verdictAge: verdictAge * 1000,
     timeout: timeout * 1000,
     lockWait: lockWait * 1000,
-    environment: options.environment ?? (isPage ? "frontend" : "backend"),
-    // Looked up at each call, so that a page may still wrap the global one.
-    fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
-    now: options.now ?? Date.now,
+    environment,
+    fetch,
+    now,
   };
 }

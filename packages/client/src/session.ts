@@ -13,10 +13,12 @@ export interface SignInAnswer {
   readonly refreshToken?: string;
   readonly refreshExpiresIn?: number;
   readonly deviceToken?: string;
+  /** What an identity provider needs to see when the person logs out. */
+  readonly idToken?: string | undefined;
 }
 
 /** What of a session stays the same when it is renewed. */
-export type SessionFrame = Pick<StoredSession, "version" | "provider" | "server" | "signedInAt" | "keyId">;
+export type SessionFrame = Pick<StoredSession, "version" | "provider" | "server" | "signedInAt" | "keyId" | "idToken">;
 
 /** A session to store. An answer without a name or a token is not the service's, whatever its status says. */
 export function toSession(answer: SignInAnswer, frame: SessionFrame, clock: ServerClock): StoredSession {

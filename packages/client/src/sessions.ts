@@ -17,8 +17,8 @@ export interface Sessions {
   swap(before: Session, next: Session | null): void;
   /** Notes that the server ended a session, where it still is the stored one. */
   end(before: Session, code: NonNullable<Session["ended"]>): Promise<void>;
-  /** Removes the session of one provider, or of all, each after a last visit. */
-  clear(provider: string | undefined, visit: (session: Session) => Promise<void>): Promise<void>;
+  /** Removes the session of one provider, or of all, each after a last visit, and gives those that were there. */
+  clear(provider: string | undefined, visit: (session: Session) => Promise<void>): Promise<readonly Session[]>;
 }
 
 const isSame = (a: Session | null, b: Session | null) => a?.version === b?.version && a?.provider === b?.provider;
@@ -38,9 +38,7 @@ export function createSessions({ storage, tabs, clock, servers, emit, warn }: En
   }
 
   async function all(providers: string[]): Promise<Session[]> {
-    return (await Promise.all(providers.map((provider) => storage.get(provider)))).filter(
-      (session) => session !== null,
-    );
+    return (await Promise.all(providers.map((provider) => storage.get(provider)))).filter((session) => !!session);
   }
 
   /** The latest living session, else the latest ended one. */
@@ -100,7 +98,7 @@ export function createSessions({ storage, tabs, clock, servers, emit, warn }: En
       await storage.put(provider, next);
       if (this.logouts !== logouts) {
         await remove(provider);
-        throw new AuthError("signed_out_meanwhile", "Somebody logged out during this sign-in.");
+        throw new AuthError("signed_out_meanwhile", "Somebody logged out meanwhile.");
       }
       hold(next);
       emit({ type: "signedIn", person: next });
@@ -132,8 +130,9 @@ export function createSessions({ storage, tabs, clock, servers, emit, warn }: En
         hold(null);
         emit({ type: "loggedOut", reason: "logout" });
       }
+      let going: Session[] = [];
       try {
-        const going = await all(provider === undefined ? await storage.providers() : [provider]);
+        going = await all(provider === undefined ? await storage.providers() : [provider]);
         for (const session of going) await visit(session);
       } catch (cause) {
         warn("storage", cause);
@@ -141,6 +140,7 @@ export function createSessions({ storage, tabs, clock, servers, emit, warn }: En
       await remove(provider);
       tabs.tell("logout");
       await reload();
+      return going;
     },
   };
 }

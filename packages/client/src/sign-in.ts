@@ -24,18 +24,18 @@ export function createSignIn(engine: Engine): SignIn {
     const place = name && globalThis.crypto?.subtle && (await digest(`${provider} ${name}`));
     let begun: Partial<StoredSession> = {};
     try {
-      const bound = bind ? await attempt("key", (await engine.renewal()).bind()) : undefined;
+      const bound = bind ? await attempt("key", (await engine.renewal()).bind(bind)) : undefined;
       begun = { keyId: bound?.keyId };
       const device = place && (await attempt("device", keys().get("device", place)))?.token;
       const answer = await run({ prove: bound?.prove, device });
-      const { username, token, tenantId: given = tenantId, deviceToken } = answer;
+      const { username, token, tenantId: given = tenantId, deviceToken, idToken } = answer;
       // Our own adapters have stored it themselves, with all that belongs to it.
       if (sessions.held?.provider === provider && sessions.held.token === token) return answer;
       if (tenantId && given !== tenantId) {
-        throw new AuthError("tenant_mismatch", `The service answered for tenant ${given}, not ${tenantId}.`);
+        throw new AuthError("tenant_mismatch", `The service answered for ${given}, not ${tenantId}.`);
       }
       const version = Math.floor(Math.random() * 2 ** 52);
-      const frame = { version, provider, server, signedInAt: clock.now(), keyId: begun.keyId };
+      const frame = { version, provider, server, signedInAt: clock.now(), keyId: begun.keyId, idToken };
       const session = toSession(answer, frame, clock);
       begun = session;
       const replaced = await sessions.begin(session, logouts);

@@ -173,7 +173,9 @@ describe.skipIf(chromiumPath === null)("in Chromium", () => {
       "fieldgate:demo/sessions": 0,
       "fieldgate-keys:demo/device": 1,
       "fieldgate-keys:demo/logout": 1,
+      "fieldgate-keys:demo/sign-in": 0,
       "fieldgate-keys:demo/pair": 0,
+      "fieldgate-keys:demo/vault": 0,
     });
     expect((await service.node.api.checkToken(token)).status).toBe(200);
     await context.setOffline(false);
@@ -328,7 +330,7 @@ describe.skipIf(chromiumPath === null)("in Chromium", () => {
     const checks = () => proxy.seen.filter(({ path }) => path === "/api/users/check-token").length;
     const hide = (value: boolean) =>
       page.evaluate((on) => (globalThis as unknown as { hide(on: boolean): void }).hide(on), value);
-    await expect.poll(checks).toBeGreaterThan(2);
+    await expect.poll(checks, { timeout: 10_000 }).toBeGreaterThan(2);
     await hide(true);
     await wait(300);
     const before = checks();

@@ -16,7 +16,7 @@ describe("wrong configuration fails at construction and names the field", () => 
   const cases: [string, () => unknown, RegExp][] = [
     ["no URL", () => new AuthManager([], "auth.example.org"), /serverBaseUrl: .*"auth.example.org"/],
     ["http elsewhere", () => new AuthManager([], "http://auth.example.org"), /serverBaseUrl: .* must be https/],
-    ["a query", () => new AuthManager([], "https://auth.example.org?x=1"), /serverBaseUrl: .* without a query/],
+    ["a query", () => new AuthManager([], "https://auth.example.org?x=1"), /serverBaseUrl: .* no query/],
     [
       "unknown type",
       () => new AuthManager([{ type: "sms", fields: {} }], "https://a.example"),

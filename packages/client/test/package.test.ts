@@ -11,6 +11,7 @@ const root = join(import.meta.dirname, "../../..");
 const program = `
 import { AuthManager, AuthError, NetworkError, type AuthAdapter, type AuthState } from "@fieldgate/client";
 import { IdAuthAdapter, StepUpRequiredError } from "@fieldgate/client/id";
+import { OidcAuthAdapter } from "@fieldgate/client/oidc";
 import { OtpAuthAdapter, SelectionRequiredError } from "@fieldgate/client/otp";
 import { FileAuthStorageAdapter } from "@fieldgate/client/storage/file";
 import { IndexedDbAuthStorageAdapter } from "@fieldgate/client/storage/indexed-db";
@@ -26,6 +27,7 @@ const server = "https://auth.example.org";
 const auth = new AuthManager([{ type: "otp", fields: { serverUrl: server } }], server, new MemoryAuthStorageAdapter("demo"));
 const otp = (): OtpAuthAdapter => auth.adapter("otp");
 const id = (): IdAuthAdapter => auth.adapter("id");
+const oidc = (): OidcAuthAdapter => auth.adapter("keycloak");
 const other = (): AuthAdapter => auth.adapter("something else");
 export const nameOf = (state: AuthState): string => {
   switch (state.status) {
@@ -47,7 +49,7 @@ export const wrong = () => other().requestOtp("x");
 // @ts-expect-error: login takes a username and a password
 export const wrongToo = () => auth.login({ user: "x" });
 
-export const all = { AuthError, NetworkError, StepUpRequiredError, SelectionRequiredError, FileAuthStorageAdapter, IndexedDbAuthStorageAdapter, adapterConformance, otp, id };
+export const all = { AuthError, NetworkError, StepUpRequiredError, SelectionRequiredError, FileAuthStorageAdapter, IndexedDbAuthStorageAdapter, adapterConformance, otp, id, oidc };
 for (const { run } of storageConformance({ create: (tenantId) => new MemoryAuthStorageAdapter(tenantId), shared: false }).slice(0, 3)) await run();
 export const stores = { IndexedDbEntityStore, IndexedDbEventStore, SqliteEntityStore, SqliteEventStore };
 for (const { run } of eventStoreConformance({ create: () => new MemoryEventStore(), shared: false }).slice(0, 3)) await run();
@@ -80,7 +82,7 @@ describe("the published package", () => {
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
   test("runs in Node as it is installed", () => {
-    expect(run(process.execPath, "src/main.ts").trim()).toBe("signedOut OtpAuthAdapter 9 1");
+    expect(run(process.execPath, "src/main.ts").trim()).toBe("signedOut OtpAuthAdapter 10 1");
   });
 
   test.each(["nodenext", "bundler"])("has the types it promises, resolved as %s", async (resolution) => {
@@ -122,9 +124,17 @@ describe("the published package", () => {
     expect(code).not.toMatch(/node:|typebox|createCipheriv/i);
   });
 
+  test.each(["contract", "client"])("%s is in order by the rules of the registry's users", (name) => {
+    const tarball = join(folder, `packed/fieldgate-${name}-0.1.0.tgz`);
+    const tool = (file: string, ...args: string[]) => run(process.execPath, join(root, "node_modules", file), ...args);
+    expect(tool("publint/src/cli.js", "run", "--strict", tarball)).toContain("All good!");
+    // `node10` and `require` are none of what it promises: it is for ES modules and resolvers that know `exports`.
+    tool("@arethetypeswrong/cli/dist/index.js", tarball, "--profile", "esm-only", "--no-definitely-typed");
+  });
+
   test("says what it depends on, and nothing else is in it", async () => {
     const manifest = JSON.parse(await readFile(join(folder, "node_modules/@fieldgate/client/package.json"), "utf8"));
-    expect(manifest.dependencies).toEqual({ "@fieldgate/contract": "0.1.0" });
+    expect(manifest.dependencies).toEqual({ "@fieldgate/contract": "0.1.0", oauth4webapi: "3.8.8" });
     expect(manifest.devDependencies).toBeUndefined();
     const listed = run("tar", "-tzf", join(folder, "packed/fieldgate-client-0.1.0.tgz"));
     expect(listed).not.toMatch(/\.test\.|(?<!\.d)\.ts$/m);

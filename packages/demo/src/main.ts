@@ -2,6 +2,8 @@ import { buildPortal } from "@fieldgate/portal/build";
 import { ConfigError, createApp, createLogger, loadConfig } from "@fieldgate/server";
 import { box } from "./box.ts";
 import { demoCard, registerCard } from "./card.ts";
+import { demoAccount } from "./identity-provider/index.ts";
+import { offerProviders, startDemoProviders } from "./identity-providers.ts";
 import { createInbox } from "./inbox.ts";
 import { registerInbox } from "./inbox-page.ts";
 import { demoPeople, demoTenant, demoWorker, seedPeople } from "./people.ts";
@@ -27,6 +29,8 @@ async function main(): Promise<void> {
   await app.listen();
 
   const { baseUrl } = config;
+  const providers = await startDemoProviders(baseUrl);
+  await offerProviders(app.services, providers);
   const { mother, father, daughter, byEmail, byId, byYear } = demoPeople;
   const [phone] = mother.phones;
   const household = [mother, father, daughter].map(({ names }) => names.given).join(", ");
@@ -43,6 +47,9 @@ async function main(): Promise<void> {
       "",
       `Tenant         ${demoTenant.id}`,
       `Field worker   ${demoWorker.username}, password ${demoWorker.password}`,
+      `At a provider  ${demoAccount.username}, password ${demoAccount.password}`,
+      `  oidc_a       ${providers.hosted.authority}, organization org_demo`,
+      `  oidc_b       ${providers.realms.authority}, realm demo`,
       `Household      ${household}: they share ${phone}`,
       `By email       ${byEmail.names.given}, ${byEmail.emails[0]}`,
       `By ID          ${byId.names.given}, ${byId.nationalIds[0].number}, born 1975-06-30`,
@@ -76,7 +83,7 @@ async function main(): Promise<void> {
   const stop = () => {
     if (stopping) process.exit(130);
     stopping = true;
-    app.close().catch(fail);
+    Promise.all([providers.close(), app.close()]).catch(fail);
   };
   process.on("SIGINT", stop);
   process.on("SIGTERM", stop);

@@ -1,3 +1,4 @@
+import { demoAccount } from "./identity-provider/people.ts";
 import { demoPeople, demoWorker } from "./people.ts";
 
 /** What the portal says can be tried. */
@@ -14,6 +15,7 @@ export function thingsToTry() {
       { way: "wayId", who: byId.names.given, values: [byId.nationalIds[0].number, "1975-06-30"] },
       { way: "wayId", who: byYear.names.given, values: [byYear.nationalIds[0].number, "1950"] },
       { way: "wayWorker", who: "", values: [demoWorker.username, demoWorker.password] },
+      { way: "wayWorker", who: "oidc_a, oidc_b", values: [demoAccount.username, demoAccount.password] },
     ],
   };
 }

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { demoAccount, signInByProgram } from "../src/identity-provider/index.ts";
 import type { InboxMessage } from "../src/inbox.ts";
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
@@ -153,6 +154,31 @@ describe("the demo", () => {
         get({ port, host: "127.0.0.1", path, headers }, (answer) => resolve(answer.statusCode)).on("error", reject);
       });
       expect(status).toBe(404);
+    }
+  });
+
+  test("both kinds of identity providers are offered, and let the demo's worker in", async () => {
+    const { adapters } = (await (await fetch(url("/api/tenants/demo/auth-config"))).json()) as {
+      adapters: { type: string; fields: Record<string, string> }[];
+    };
+    const { username, password } = demoAccount;
+    expect(printed).toContain(`${username}, password ${password}`);
+    for (const type of ["oidc_a", "oidc_b"]) {
+      const {
+        authority = "",
+        client_id: clientId = "",
+        ...membership
+      } = adapters.find((adapter) => adapter.type === type)?.fields ?? {};
+      expect(printed).toContain(authority);
+      const { id_token } = await signInByProgram({
+        issuer: membership.realm ? `${authority}/realms/${membership.realm}` : `${authority}/`,
+        clientId,
+        redirectUri: url("/"),
+        username,
+        password,
+        ...(membership.organization && { parameters: { organization: membership.organization } }),
+      });
+      expect(id_token.split(".")).toHaveLength(3);
     }
   });
 

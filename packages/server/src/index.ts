@@ -16,7 +16,7 @@ export { createLogger } from "./http/request-log.ts";
 export { addBeneficiary } from "./people/beneficiaries.ts";
 export type { BeneficiaryFacts } from "./people/beneficiary.ts";
 export { issueCard } from "./people/cards.ts";
-export { addTenant, findTenant } from "./people/tenants.ts";
+export { addTenant, findTenant, updateTenant } from "./people/tenants.ts";
 export { addWorker, findWorker } from "./people/workers.ts";
 export { cardSheet } from "./qr/card-sheet.ts";
 export { qrPng, qrSvg } from "./qr/draw-qr.ts";

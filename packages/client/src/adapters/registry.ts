@@ -1,35 +1,47 @@
 import { ConfigurationError } from "../errors.ts";
+import { checkUrl } from "../urls.ts";
 import type { AdapterConfig, AdapterContext, AdapterFactory, AuthAdapter } from "./adapter.ts";
 
-/** An adapter that speaks to a service: connecting checks its URL, and makes it known before the adapter is loaded. */
-function onServer(
-  load: () => Promise<new (config: AdapterConfig, context: AdapterContext) => AuthAdapter>,
-): AdapterFactory {
+type Adapter = new (config: AdapterConfig, context: AdapterContext) => AuthAdapter;
+
+/** An adapter whose code is loaded when a configuration names it. The configuration is checked at once. */
+function lazy(load: () => Promise<Adapter>, membership?: string): AdapterFactory {
   return (config, context) => {
-    context.connect(config.fields?.serverUrl);
-    return load().then((Adapter) => new Adapter(config, context));
+    const { type, fields } = config;
+    if (membership) {
+      // An identity provider is none of our services: no token of ours goes there.
+      checkUrl(`${type}.authority`, fields?.authority);
+      for (const name of ["client_id", membership]) {
+        if (!fields[name]) throw new ConfigurationError(`${type}.${name}`, "is missing");
+      }
+    } else {
+      // Connecting checks the URL, and makes the service known before the adapter is loaded.
+      context.connect(fields?.serverUrl);
+    }
+    return load().then((Loaded) => new Loaded(config, context));
   };
 }
 
-/** The adapters by their keys. Their code is loaded when a configuration names them. */
+const oidc = async () => (await import("./oidc.ts")).OidcAuthAdapter;
+
+/** The adapters by their keys. */
 const registry = new Map<string, AdapterFactory>([
   ["password", async (_, context) => new (await import("../renewal/renewal.ts")).PasswordAuthAdapter(context)],
-  ["otp", onServer(async () => (await import("./otp.ts")).OtpAuthAdapter)],
-  ["id", onServer(async () => (await import("./id.ts")).IdAuthAdapter)],
+  ["otp", lazy(async () => (await import("./otp.ts")).OtpAuthAdapter)],
+  ["id", lazy(async () => (await import("./id.ts")).IdAuthAdapter)],
+  ["oidc_a", lazy(oidc, "organization")],
+  ["auth0", lazy(oidc, "organization")],
+  ["oidc_b", lazy(oidc, "realm")],
+  ["keycloak", lazy(oidc, "realm")],
 ]);
 
-/** Keys of the specification that are not for others to take. */
-const reserved = ["oidc_a", "oidc_b", "auth0", "keycloak"];
-
 export function registerAdapter(key: string, factory: AdapterFactory): void {
-  if (registry.has(key) || reserved.includes(key)) {
-    throw new ConfigurationError("key", `"${key}" is taken: choose a new one`);
-  }
+  if (registry.has(key)) throw new ConfigurationError("key", `"${key}" is taken`);
   registry.set(key, factory);
 }
 
 export function findAdapter(field: string, type: string): AdapterFactory {
   const factory = registry.get(type);
   if (factory) return factory;
-  throw new ConfigurationError(field, `"${type}" is not registered; there are ${[...registry.keys()].join(", ")}`);
+  throw new ConfigurationError(field, `"${type}" is none of ${[...registry.keys()].join(", ")}`);
 }

@@ -21,8 +21,8 @@ export abstract class ServerAuthAdapter implements AuthAdapter {
     throw new AuthError("unsupported", `The ${this.context.provider} adapter has no login(): use ${this.waysIn}.`);
   }
 
-  logout(): Promise<void> {
-    return this.context.signOut();
+  async logout(): Promise<void> {
+    await this.context.signOut();
   }
 
   async isAuthenticated(): Promise<boolean> {

@@ -1,18 +1,13 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { defaultDirectory, PrivateDirectory } from "../storage/private-files.ts";
-import type { KeyDatabase, KeyRecords, RecordKind, VaultRecord } from "./key-database.ts";
+import type { KeyDatabase, KeyRecords, RecordKind } from "./key-database.ts";
 
 const es256 = { name: "ECDSA", namedCurve: "P-256" };
 
 interface StoredPair {
-  readonly at: number;
   readonly privateKey: JsonWebKey;
   readonly publicKey: JsonWebKey;
-}
-
-interface StoredVault extends Omit<VaultRecord, "key"> {
-  readonly key: JsonWebKey;
 }
 
 /** The key database of a program in Node: one file a record, readable by its owner alone (0600). */
@@ -25,12 +20,12 @@ export class FileKeyDatabase implements KeyDatabase {
   }
 
   async get<K extends RecordKind>(kind: K, id: string): Promise<KeyRecords[K] | undefined> {
-    return (await this.#read(kind, fileName(kind, id)))?.[1];
+    return (await this.#read<K>(fileName(kind, id)))?.[1];
   }
 
   async put<K extends RecordKind>(kind: K, id: string, record: KeyRecords[K]): Promise<void> {
     let stored: unknown = record;
-    if ("pair" in record) stored = await exportPair(record);
+    if ("pair" in record) stored = { ...record, pair: await exportPair(record.pair) };
     if ("key" in record) stored = { ...record, key: await crypto.subtle.exportKey("jwk", record.key) };
     await this.#files.write(fileName(kind, id), JSON.stringify([id, stored]));
   }
@@ -41,19 +36,19 @@ export class FileKeyDatabase implements KeyDatabase {
 
   async list<K extends RecordKind>(kind: K): Promise<[string, KeyRecords[K]][]> {
     const names = (await this.#files.list()).filter((name) => name.startsWith(`${kind}.`));
-    const found = await Promise.all(names.map((name) => this.#read(kind, name)));
+    const found = await Promise.all(names.map((name) => this.#read<K>(name)));
     return found.filter((entry) => entry !== null);
   }
 
   async close(): Promise<void> {}
 
-  async #read<K extends RecordKind>(kind: K, name: string): Promise<[string, KeyRecords[K]] | null> {
+  async #read<K extends RecordKind>(name: string): Promise<[string, KeyRecords[K]] | null> {
     const text = (await this.#files.read(name))?.toString();
     if (text === undefined) return null;
-    const [id, stored] = JSON.parse(text) as [string, StoredPair & StoredVault];
+    const [id, stored] = JSON.parse(text) as [string, { pair?: StoredPair; key?: JsonWebKey }];
     let record: unknown = stored;
-    if (kind === "pair") record = await importPair(stored);
-    if (kind === "vault") record = await importVault(stored);
+    if (stored.pair) record = { ...stored, pair: await importPair(stored.pair) };
+    if (stored.key) record = { ...stored, key: await importVaultKey(stored.key) };
     return [id, record as KeyRecords[K]];
   }
 }
@@ -68,22 +63,22 @@ function fileName(kind: RecordKind, id: string): string {
   return `${kind}.${createHash("sha256").update(id).digest("hex")}.json`;
 }
 
-async function exportPair({ at, pair }: KeyRecords["pair"]): Promise<StoredPair> {
+async function exportPair(pair: CryptoKeyPair): Promise<StoredPair> {
   const [privateKey, publicKey] = await Promise.all([
     crypto.subtle.exportKey("jwk", pair.privateKey),
     crypto.subtle.exportKey("jwk", pair.publicKey),
   ]);
-  return { at, privateKey, publicKey };
+  return { privateKey, publicKey };
 }
 
-async function importPair({ at, privateKey, publicKey }: StoredPair): Promise<KeyRecords["pair"]> {
+async function importPair({ privateKey, publicKey }: StoredPair): Promise<CryptoKeyPair> {
   const [secret, open] = await Promise.all([
     crypto.subtle.importKey("jwk", privateKey, es256, true, ["sign"]),
     crypto.subtle.importKey("jwk", publicKey, es256, true, ["verify"]),
   ]);
-  return { at, pair: { privateKey: secret, publicKey: open } };
+  return { privateKey: secret, publicKey: open };
 }
 
-async function importVault({ at, owner, key }: StoredVault): Promise<VaultRecord> {
-  return { at, owner, key: await crypto.subtle.importKey("jwk", key, "AES-GCM", true, ["encrypt", "decrypt"]) };
+function importVaultKey(key: JsonWebKey): Promise<CryptoKey> {
+  return crypto.subtle.importKey("jwk", key, "AES-GCM", true, ["encrypt", "decrypt"]);
 }

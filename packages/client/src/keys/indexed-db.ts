@@ -3,7 +3,7 @@ import { type KeyDatabase, recordKinds } from "./key-database.ts";
 
 /** The browser's key database of a tenant: private keys can be used and never read out. */
 export function openKeyDatabase(tenantId: string): KeyDatabase {
-  const { run, close } = openDatabase(`fieldgate-keys:${tenantId}`, 2, recordKinds);
+  const { run, close } = openDatabase(`fieldgate-keys:${tenantId}`, 3, recordKinds);
   return {
     extractable: false,
     get: (kind, id) => run(kind, "readonly", (store) => result(store.get(id))),

@@ -4,6 +4,23 @@ export interface PendingLogout {
   readonly server: string;
 }
 
+/** A sign-in that has left for an identity provider. It is good for one return, and for ten minutes. */
+export interface PendingSignIn {
+  /** When it left, in ms of the device's clock. */
+  readonly at: number;
+  readonly provider: string;
+  readonly tenantId: string;
+  /** The key of the session to come, which the nonce in the ID token names together with the salt. */
+  readonly pair: CryptoKeyPair;
+  readonly salt: string;
+  /** Proves to the provider that whoever returns is who left (PKCE). */
+  readonly verifier: string;
+  readonly redirectUri: string;
+  /** Where the person was. */
+  readonly returnTo: string | undefined;
+  readonly isPopup: boolean;
+}
+
 /** What is kept, by kind. `at` (ms of the device's clock) only orders: the oldest of too many is dropped. */
 export interface KeyRecords {
   readonly pair: { readonly at: number; readonly pair: CryptoKeyPair };
@@ -11,6 +28,7 @@ export interface KeyRecords {
   readonly device: { readonly at: number; readonly token: string };
   /** The key that seals what somebody has on this device; of `@fieldgate/entity-data`. */
   readonly vault: VaultRecord;
+  readonly "sign-in": PendingSignIn;
 }
 
 /** An AES-GCM key, and whose data it opens. */
@@ -21,7 +39,7 @@ export interface VaultRecord {
 }
 export type RecordKind = keyof KeyRecords;
 
-export const recordKinds: readonly RecordKind[] = ["pair", "logout", "device", "vault"];
+export const recordKinds: readonly RecordKind[] = ["pair", "logout", "device", "vault", "sign-in"];
 
 /**
  * The client's own database per tenant, beside the sessions: the key pairs they are bound to, logouts still to be told, the

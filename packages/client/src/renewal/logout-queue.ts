@@ -14,7 +14,7 @@ export interface LogoutQueue {
 export function createLogoutQueue({ keys, connect, tenant, servers }: Engine): LogoutQueue {
   return {
     async discard({ keyId, refreshToken, server }) {
-      if (refreshToken && server) {
+      if (refreshToken && server && globalThis.crypto?.subtle) {
         const refreshTokenHash = await sha256(refreshToken);
         await keys().put("logout", refreshTokenHash, { refreshTokenHash, server });
       }
@@ -38,7 +38,7 @@ export function createLogoutQueue({ keys, connect, tenant, servers }: Engine): L
 }
 
 /** Offline, time-out, 408, 429, 5xx: nothing was decided, and nothing may be concluded. */
-function isUndecided(error: unknown): boolean {
+export function isUndecided(error: unknown): boolean {
   const { code, status = 0 } = error as AuthError;
   return code === "unreachable" || status === 408 || status === 429 || status >= 500;
 }

@@ -15,10 +15,13 @@ export function createRefresh(engine: Engine): () => Promise<void> {
     await sessions.reload().catch(() => 0);
     if (sessions.held?.version !== before.version) return;
     try {
-      const answer = await present(before);
-      onAnswer();
       const { version, provider, server, signedInAt, keyId } = before;
-      const next = toSession(answer, { version: version + 1, provider, server, signedInAt, keyId }, clock);
+      const adapter = await engine.adapterOf(provider);
+      const answer = !server && adapter.refresh ? await adapter.refresh(before) : await present(before);
+      onAnswer();
+      const { idToken = before.idToken } = answer;
+      const frame = { version: version + 1, provider, server, signedInAt, keyId, idToken };
+      const next = toSession(answer, frame, clock);
       if (await store(before, next)) {
         engine.tokenCheck.note(next.token, "valid");
         emit({ type: "verified", person: next });

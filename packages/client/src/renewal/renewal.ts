@@ -8,6 +8,10 @@ import { createLogoutQueue, type LogoutQueue } from "./logout-queue.ts";
 import { createRefresh } from "./refresh.ts";
 
 export { PasswordAuthAdapter } from "../adapters/password.ts";
+export { runAlone } from "./alone.ts";
+export { base64url, sha256 } from "./base64url.ts";
+export { isUndecided } from "./logout-queue.ts";
+export { generatePair };
 
 /**
  * What only sessions with a refresh token need: the workers'. It is a part of its own, which a page for citizens need not load.
@@ -22,8 +26,8 @@ export interface Renewal extends LogoutQueue {
   refreshWhenDue(session: StoredSession): Promise<void>;
   /** Renews a session whose token is refused; null when that does not help. */
   replaceRefused(session: StoredSession): Promise<string | null>;
-  /** Makes a key for a session, and stores it before it is used. */
-  bind(): Promise<Binding>;
+  /** Stores the key of a session before it is used, after making one where none is given. */
+  bind(given: true | CryptoKeyPair): Promise<Binding>;
 }
 
 export interface Binding {
@@ -62,8 +66,8 @@ export function createRenewal(engine: Engine): Renewal {
       return null;
     },
 
-    async bind() {
-      const pair = await generatePair(keys().extractable);
+    async bind(given) {
+      const pair = given === true ? await generatePair(keys().extractable) : given;
       const keyId = crypto.randomUUID();
       await putBounded(keys(), "pair", keyId, { at: settings.now(), pair });
       return { keyId, prove: createProver(pair, clock) };

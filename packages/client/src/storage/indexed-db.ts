@@ -28,7 +28,7 @@ export class IndexedDbAuthStorageAdapter extends DeferredStorage {
   evicted = false;
 
   constructor(tenantId: string) {
-    if (!tenantId) throw new ConfigurationError("tenantId", "names no tenant");
+    if (!tenantId) throw new ConfigurationError("tenantId", "is missing");
     super(tenantId, () => this.#open());
   }
 
@@ -38,7 +38,7 @@ export class IndexedDbAuthStorageAdapter extends DeferredStorage {
       this.evicted = true;
     };
     try {
-      if (!globalThis.crypto?.subtle) throw new Error("this page is not a secure context; serve it over https");
+      if (!globalThis.crypto?.subtle) throw new Error("this page is not a secure context");
       return await openSealed(tenantId, onLost);
     } catch (cause) {
       this.warning = `Sessions will not outlive this page: ${(cause as Error).message || cause}.`;

@@ -19,6 +19,8 @@ export interface StoredSession {
   readonly expiresAt?: number | undefined;
   readonly refreshToken?: string | undefined;
   readonly refreshExpiresAt?: number | undefined;
+  /** The ID token of an identity provider, to be shown to it at logout. */
+  readonly idToken?: string | undefined;
   /** The key pair in the key database that the session is bound to. */
   readonly keyId?: string | undefined;
   /** How far the server's clock was ahead of this device's, in ms. */

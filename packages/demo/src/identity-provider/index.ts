@@ -3,4 +3,4 @@ export type { IdentityProvider, IdentityProviderOptions } from "./identity-provi
 export type { Client } from "./issuer.ts";
 export { type Account, demoAccount, demoAccounts, outsiderAccount } from "./people.ts";
 export { startRealmProvider } from "./realms.ts";
-export { type ProgramSignIn, type ProviderTokens, signInByProgram } from "./sign-in.ts";
+export { type ProgramSignIn, type ProviderTokens, signInByProgram, visitByProgram } from "./sign-in.ts";

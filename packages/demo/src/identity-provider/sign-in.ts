@@ -38,7 +38,7 @@ export async function signInByProgram(signIn: ProgramSignIn): Promise<ProviderTo
     ...signIn.parameters,
   }).toString();
 
-  const callback = await follow(start, new URLSearchParams({ username, password, action: "sign-in" }), redirectUri);
+  const callback = new URL(await visitByProgram(start.href, { username, password, redirectUri }));
   const code = callback.searchParams.get("code");
   if (!code) throw new Error(`The provider answered ${callback.search}`);
   const body = { grant_type: "authorization_code", code, redirect_uri: redirectUri, client_id: clientId };
@@ -50,15 +50,21 @@ export async function signInByProgram(signIn: ProgramSignIn): Promise<ProviderTo
   return (await answer.json()) as ProviderTokens;
 }
 
-/** Follows redirects with cookies, fills in the login form where it comes, and stops at the application's address. */
-async function follow(start: URL, form: URLSearchParams, stop: string): Promise<URL> {
+/**
+ * Goes to the provider as a person would: follows redirects with cookies, fills in the login form where it comes, and gives the
+ * address at the application that the provider sends it to.
+ */
+export async function visitByProgram(
+  start: string,
+  { username, password, redirectUri }: Pick<ProgramSignIn, "username" | "password" | "redirectUri">,
+): Promise<string> {
   const jar = new Map<string, string>();
-  let url = start;
+  let url = new URL(start);
   for (let hops = 0; hops < 12; hops += 1) {
     const headers = { cookie: [...jar].map(([name, value]) => `${name}=${value}`).join("; ") };
     const isForm = url.pathname.includes("/login/");
-    const request = isForm ? { method: "POST", body: form } : {};
-    const response = await fetch(url, { ...request, headers, redirect: "manual" });
+    const form = new URLSearchParams({ username, password, action: "sign-in" });
+    const response = await fetch(url, { ...(isForm && { method: "POST", body: form }), headers, redirect: "manual" });
     for (const cookie of response.headers.getSetCookie()) {
       const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
       jar.set(name, value);
@@ -66,7 +72,7 @@ async function follow(start: URL, form: URLSearchParams, stop: string): Promise<
     const location = response.headers.get("location");
     if (!location) throw new Error(`${url} answered ${response.status}: ${await response.text()}`);
     url = new URL(location, url);
-    if (url.href.startsWith(stop)) return url;
+    if (url.href.startsWith(redirectUri)) return url.href;
   }
   throw new Error("The provider keeps redirecting.");
 }

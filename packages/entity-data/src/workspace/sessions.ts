@@ -19,7 +19,7 @@ const stateOf = ({ events, workspace }: SessionParts) => ({
 });
 
 /** One person's data, as a sync manager sees it. */
-export function createSyncSession(parts: SessionParts & { readonly fetch: typeof fetch }): SyncSession {
+export function createSyncSession(parts: SessionParts & { readonly fetch: typeof globalThis.fetch }): SyncSession {
   const { workspace, events, deviceId, fetch, onChange } = parts;
   const { log, owner } = workspace;
   return {
