@@ -38,11 +38,11 @@ export async function bundle(home: string, outDir: string, version: string): Pro
           chunkFileNames: "assets/[name]-[hash].js",
           assetFileNames: "assets/[name]-[hash][extname]",
           codeSplitting: {
-            // What every visit needs comes at once: on a slow network each further file costs seconds.
+            // What every visit needs comes at once: on a slow network each further file costs seconds. Identity providers are for staff.
             groups: [
               {
                 name: "core",
-                test: /packages\/(client|contract)\/src|node_modules\/(lit|@lit)|portal\/src\/(sign-in(?!\/index)|camera)|strings\/(en|languages)/,
+                test: /packages\/(client|contract)\/src(?!\/adapters\/oidc)|node_modules\/(lit|@lit)|portal\/src\/(sign-in(?!\/index)|camera)|strings\/(en|languages)/,
               },
             ],
           },

@@ -2,8 +2,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, describe, expect, test } from "vitest";
 import { chromiumPath } from "../../client/test/kit/chromium.ts";
+import { defaultPolicy } from "../../server/src/config/policy.ts";
 import { useHouse, worker } from "./kit/house.ts";
-import { submit } from "./kit/steps.ts";
+import { submit, withId } from "./kit/steps.ts";
 import { useVisitors } from "./kit/visitor.ts";
 
 declare global {
@@ -29,7 +30,8 @@ const site = createServer((_request, response) => {
 });
 await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
 const origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
-const house = useHouse({ config: { corsOrigins: [origin] } });
+const brief = { nationalId: { ...defaultPolicy.nationalId, life: 6 } };
+const house = useHouse({ config: { corsOrigins: [origin] }, policy: brief });
 afterAll(() => {
   site.close();
   site.closeAllConnections();
@@ -58,6 +60,15 @@ describe.skipIf(chromiumPath === null)("<fieldgate-sign-in> on another site's pa
     await tab.click("button >> text=Se déconnecter");
     await tab.waitForSelector("#username");
     expect((await tab.evaluate(() => told)).at(-1)).toEqual(["signed-out", { reason: "logout" }]);
+  });
+
+  test("when a citizen's time is over the portal shows nothing of theirs any more, and says why", async () => {
+    const { page: tab } = await visitors.open(house.url);
+    await withId(tab, "12345678", ["1975", "6", "30"]);
+    await tab.waitForSelector(".devices li");
+    await tab.waitForSelector("main >> text=Your time is over, and we signed you out to keep you safe.");
+    await tab.waitForSelector("[data-way=id]");
+    expect(await tab.locator("#who").count()).toBe(0);
   });
 
   test("says that the service is away, and tries again", async () => {

@@ -92,6 +92,38 @@ describe.skipIf(chromiumPath === null)("ways in", () => {
     await page.waitForSelector("#who");
   });
 
+  test("a programme that asks for more: the year of birth with the choice, and the whole date", async () => {
+    const adapters = ["otp", "id"].map((type) => ({ type, fields: { serverUrl: house.url.slice(0, -1) } }));
+    const settings = {
+      defaultCountry: "KE",
+      otp: { askBirthYear: true },
+      nationalId: { birthYearAlone: false },
+      adapters,
+    };
+    await house.node.addTenant("strict", settings);
+    const phones = ["+254712000333"];
+    for (const [given, year] of [
+      ["Juma", 1980],
+      ["Asha", 1990],
+    ] as const) {
+      await house.node.addPerson({ names: { given }, birth: { year, estimated: false }, phones }, "strict");
+    }
+    const { page } = await visitors.open(`${house.url}?tenant=strict`);
+    await withId(page, "1", ["1980"]);
+    await page.waitForSelector(".trouble >> text=Please give day, month and year.");
+    await page.click(".back");
+    const choose = async (year: string) => {
+      await page.fill("#code", await house.sms.codeFor("+254712000333"));
+      await submit(page);
+      await page.check("label:has-text('Asha') input");
+      await page.fill("#birthYear", year);
+      await submit(page);
+    };
+    await askForCode(page, "0712000333");
+    await choose("1980");
+    await page.waitForSelector(".trouble >> text=This year does not fit.");
+  });
+
   test("a card from a photo, and its text", async () => {
     const { page } = await visitors.open(house.url);
     await page.click("[data-way=card]");

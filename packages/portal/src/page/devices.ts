@@ -3,6 +3,8 @@ import type { CurrentUser, OwnSession, OwnSessions } from "@fieldgate/contract";
 import { type Trouble, troubleOf } from "../sign-in/trouble.ts";
 
 const path = "/api/users/me/sessions";
+/** Browsers count timers in 31 bits. */
+const longestTimer = 2 ** 31 - 1000;
 
 /** Where the person is signed in, as the service says; null until it has said so. */
 export class Devices {
@@ -13,6 +15,7 @@ export class Devices {
   ended = false;
   readonly #changed: () => void;
   #auth: AuthManager | undefined;
+  #end: ReturnType<typeof setTimeout> | undefined;
 
   constructor(changed: () => void) {
     this.#changed = changed;
@@ -32,6 +35,7 @@ export class Devices {
       if (!answer.ok) throw await answer.json();
       this.user = user;
       this.list = ((await answer.json()) as OwnSessions).sessions;
+      this.#watchEnd(auth);
     });
   }
 
@@ -43,6 +47,15 @@ export class Devices {
       this.list = this.list?.filter((session) => session.id !== id) ?? null;
       this.ended = true;
     });
+  }
+
+  /** A phone is passed on: when the time is over the page says so at once, and not at the next regular check. */
+  #watchEnd(auth: AuthManager): void {
+    clearTimeout(this.#end);
+    const own = this.list?.find(({ current }) => current);
+    const left = own ? Date.parse(own.expiresAt) - Date.now() : Infinity;
+    if (left > longestTimer) return;
+    this.#end = setTimeout(() => auth.getToken().catch(() => null), Math.max(0, left) + 500);
   }
 
   async #attempt(work: (auth: AuthManager) => Promise<void>): Promise<void> {
