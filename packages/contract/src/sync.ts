@@ -89,7 +89,10 @@ export type SyncPushRequest = Static<typeof SyncPushRequest>;
 export const pushStatuses = ["accepted", "duplicate", "rejected"] as const;
 export type PushStatus = (typeof pushStatuses)[number];
 
-/** Why an event was rejected. Sending it again as it is would change nothing, except for `entity_not_found`. */
+/**
+ * Why an event was rejected. Sending it again as it is would change nothing, except for `entity_not_found` and
+ * `too_many_proposals`.
+ */
 export const rejectionCodes = [
   "invalid_event",
   "event_too_large",
@@ -99,6 +102,7 @@ export const rejectionCodes = [
   "entity_not_found",
   "entity_erased",
   "entity_merged",
+  "too_many_proposals",
 ] as const;
 export type RejectionCode = (typeof rejectionCodes)[number];
 

@@ -8,6 +8,7 @@ import { readBeneficiaries } from "../store/beneficiaries.ts";
 import { findByExternalIds, findHolders } from "../store/beneficiary-lists.ts";
 import { isOneOf } from "../store/bulk.ts";
 import type { Queries } from "../store/store.ts";
+import { countOpenProposals, pageOfEvents } from "../store/sync-log.ts";
 import { openEvent } from "./sync-content.ts";
 import { isRejection, type Rejection } from "./sync-event.ts";
 import {
@@ -24,6 +25,8 @@ export interface PeopleContext {
   readonly rules: InputRules;
   /** Whether the author changes identifiers of people who are there already; otherwise that is a proposal. */
   readonly mayChangeIdentifiers: boolean;
+  /** Whether the author may learn that somebody else has an identifier: a citizen could try numbers one by one. */
+  readonly mayKnowOthers: boolean;
 }
 
 /** What an event with something to say of a person says, by the person. */
@@ -57,6 +60,9 @@ const taken = (field: string): Rejection => ({
   message: `Another active person of this tenant has the same ${field}. Find that person, or correct it.`,
 });
 
+/** Changes of one person that can wait at a time: a queue that nobody reads any more helps nobody. */
+const maxOpenProposals = 20;
+
 /** Reads who is concerned by a batch, once for all of its events. */
 export async function planPeople(
   tx: Queries,
@@ -80,9 +86,11 @@ export async function planPeople(
     tx,
     mentions.map(({ entityId }) => entityId).filter((id) => !people.has(id)),
   );
-  /** What is known of entities that cannot sign in: they may become people who can. */
+  /** What this batch said of entities that cannot sign in: they may become people who can. */
   const loose = new Map<string, PersonInput>();
   const identifiersChanged = new Set<string>();
+  /** How many changes of a person wait, with those of this batch. */
+  const proposals = new Map<string, number>();
 
   function takenField(id: string, active: boolean, { nationalIds, externalId }: BeneficiaryFacts): string | null {
     const isOthers = (holder: string | undefined) => holder !== undefined && holder !== id;
@@ -98,14 +106,13 @@ export async function planPeople(
   }
 
   async function takeNew({ entityId, input }: PersonMention, entity: { known: boolean; deleted: boolean }) {
-    const earlier = loose.get(entityId) ?? (entity.known ? await earlierInput(tx, context, entityId) : {});
-    const said = { ...earlier, ...input };
-    if (!hasIdentifier(said)) {
-      loose.set(entityId, said);
+    const inBatch = { ...loose.get(entityId), ...input };
+    if (!hasIdentifier(input)) {
+      loose.set(entityId, inBatch);
       return [];
     }
     if (foreign.has(entityId)) return { code: "forbidden", message: "This entity is not yours to write to." } as const;
-    const facts = applyInput(null, said);
+    const facts = applyInput(null, { ...(entity.known && (await earlierInput(entityId))), ...inBatch });
     if ("reason" in facts) {
       const message = "The field data.names.given is missing: somebody who can sign in needs a name.";
       return { code: "invalid_event", message } as const;
@@ -118,20 +125,31 @@ export async function planPeople(
     return [];
   }
 
-  function takeKnown({ entityId, input }: PersonMention, person: Person): readonly IdentifyingField[] | Rejection {
+  async function takeKnown({ entityId, input }: PersonMention, person: Person) {
     const before = person.facts;
     const after = applyInput(before, input);
     if ("reason" in after) {
-      return { code: "invalid_event", message: "The field data.names.given must not be taken away." };
+      return { code: "invalid_event", message: "The field data.names.given must not be taken away." } as const;
     }
     const changed = changedIdentifiers(before, after);
-    const field = takenField(entityId, person.active, after);
-    if (changed.length > 0 && field !== null) return taken(field);
     const waits = changed.length > 0 && !context.mayChangeIdentifiers;
+    const field = takenField(entityId, person.active, after);
+    if (changed.length > 0 && field !== null && (context.mayKnowOthers || !waits)) return taken(field);
+    if (waits && (await openProposals(entityId)) >= maxOpenProposals) {
+      const message = "Too many changes of this person wait already. A supervisor has to decide about them first.";
+      return { code: "too_many_proposals", message } as const;
+    }
     person.facts = waits || changed.length === 0 ? withoutIdentifiers(before, after) : after;
     hold(entityId, before, person);
     if (changed.length > 0 && !waits) identifiersChanged.add(entityId);
+    if (waits) proposals.set(entityId, (await openProposals(entityId)) + 1);
     return waits ? changed : [];
+  }
+
+  async function openProposals(entityId: string): Promise<number> {
+    const count = proposals.get(entityId) ?? (await countOpenProposals(tx, cipher.tenantId, entityId));
+    proposals.set(entityId, count);
+    return count;
   }
 
   return {
@@ -159,23 +177,21 @@ export async function planPeople(
     },
   };
 
-  /** What earlier events said of somebody who could not sign in until now. */
-  async function earlierInput(q: Queries, { cipher: own }: PeopleContext, entityId: string): Promise<PersonInput> {
-    const rows = await q.db
-      .selectFrom("sync_events")
-      .select(["id", "entity_id", "sealed_event"])
-      .where("tenant_id", "=", own.tenantId)
-      .where("entity_id", "=", entityId)
-      .orderBy("position")
-      .execute();
+  /** What earlier events said of somebody who could not sign in until now; read a few at a time, for they may be large. */
+  async function earlierInput(entityId: string): Promise<PersonInput> {
     let input: PersonInput = {};
-    for (const row of rows) {
-      const content = openEvent(own, row);
-      if (!content || !isAboutPerson(content.type)) continue;
-      const said = readPersonData(content.data, rules);
-      if (!isRejection(said)) input = { ...input, ...said };
+    for (let after = 0; ; ) {
+      const part = { tenantId: cipher.tenantId, entityId, after };
+      const { rows, more } = await pageOfEvents(tx, part, { events: 100, size: 1024 * 1024 });
+      for (const row of rows) {
+        const content = openEvent(cipher, row);
+        if (!content || !isAboutPerson(content.type)) continue;
+        const said = readPersonData(content.data, rules);
+        if (!isRejection(said)) input = { ...input, ...said };
+      }
+      if (!more) return input;
+      after = rows.at(-1)?.position ?? after;
     }
-    return input;
   }
 }
 

@@ -108,7 +108,10 @@ async function takeInTransaction(tx: Queries, services: Services, batch: Batch):
   const peopleIds = events.filter(({ event }) => inputs.has(event) || event.type === "delete-entity");
   const people = await planPeople(
     tx,
-    { cipher, rules, mayChangeIdentifiers: await mayChangeIdentifiers(tx, tenant, caller) },
+    {
+      ...{ cipher, rules, mayKnowOthers: caller.ownEntity === null },
+      mayChangeIdentifiers: await mayChangeIdentifiers(tx, tenant, caller),
+    },
     [...new Set(peopleIds.map(({ event }) => event.entityId))],
     mentions,
   );

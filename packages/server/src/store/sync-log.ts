@@ -147,3 +147,15 @@ export async function pageOfEvents(
   const rows = await readable(q, part).where("position", "<=", last.position).selectAll().execute();
   return { rows, more: sizes.length > fitting.length };
 }
+
+/** How many changes of an entity wait for a supervisor. */
+export async function countOpenProposals(q: Queries, tenantId: string, entityId: string): Promise<number> {
+  const row = await q.db
+    .selectFrom("sync_proposals")
+    .select((eb) => eb.fn.countAll<number>().as("count"))
+    .where("tenant_id", "=", tenantId)
+    .where("entity_id", "=", entityId)
+    .where("state", "=", "open")
+    .executeTakeFirstOrThrow();
+  return Number(row.count);
+}

@@ -247,6 +247,22 @@ describe.each(databases)("people who come by events on $name", (database) => {
     expect(new Set((await citizen.pull(first.cursor)).events.map(({ entityId }) => entityId))).toEqual(new Set([id]));
   });
 
+  test("a citizen does not learn which ID numbers there are, and cannot bury the supervisors", async () => {
+    await register("Holder", { nationalIds: [{ type: "nid", number: "7060" }], externalId: "HH-60" });
+    const id = await register("Curious", { phones: ["0712100061"] });
+    const citizen = await Device.ofCitizen(node, sms, "+254712100061");
+    const guess = (data: object) => citizen.event("update-individual", data, { entityId: id, baseVersion: 1 });
+    const guesses = ["7060", "7061"].map((number) => guess({ nationalIds: [{ type: "nid", number }] }));
+    const results = await citizen.push(...guesses, guess({ externalId: "HH-60" }), guess({ externalId: "HH-61" }));
+    expect(new Set(results.map(({ status }) => status))).toEqual(new Set(["accepted"]));
+    const taken = await programme.line.runHere(["proposal", "accept", guesses[0]?.id ?? ""]);
+    expect([taken.code, taken.stderr]).toEqual([1, expect.stringContaining("has this ID number")]);
+    const many = Array.from({ length: 20 }, (_, n) => guess({ phones: [`07121007${10 + n}`] }));
+    const outcomes = (await citizen.push(...many)).map(({ code, status }) => code ?? status);
+    expect(outcomes).toEqual(Array.from({ length: 20 }, (_, n) => (n < 16 ? "accepted" : "too_many_proposals")));
+    expect(await citizen.push(guess({ names: { given: "Still" } }))).toMatchObject([{ status: "accepted" }]);
+  });
+
   test("a tenant may let supervisors change identifiers themselves: the old address is told all the same", async () => {
     await node.addTenant("trusting", { defaultCountry: "KE", sync: { identifierChanges: "supervisors" } });
     await node.addWorker({ username: "amina", tenantId: "trusting" });
