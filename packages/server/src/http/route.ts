@@ -33,12 +33,15 @@ export function registerRoute<const R extends Route>(
   const headers = options.cacheControl === undefined ? {} : { "cache-control": options.cacheControl };
   const check = checkAnswers && answer ? answerCheck(route, answer) : null;
 
+  // Fastify writes null as JSON, except where the status says that there is no content.
+  const nothing = status === 204 ? null : "";
+
   function handle(request: FastifyRequest, reply: FastifyReply): unknown {
     (reply.raw as GateResponse).meter = meter;
     reply.code(status).headers(headers);
     const result = handler(new RouteContext<R>(request.raw as GateRequest, request.body, request.params));
     // Fastify takes `undefined` for "the answer comes later", and null for an empty one.
-    if (answer === null) return result instanceof Promise ? result.then(() => null) : null;
+    if (answer === null) return result instanceof Promise ? result.then(() => nothing) : nothing;
     return check === null ? result : Promise.resolve(result).then((body) => check(request, body));
   }
 

@@ -14,7 +14,7 @@ const publicUrl = "https://id.fieldgate.example";
 
 /** Two tenants with a hosted provider, two with realms of one server: the shapes of the specification. */
 export class Programme {
-  readonly clock = new MovableClock();
+  readonly clock: MovableClock;
   readonly nodes: TestNode[] = [];
   readonly provider: LittleProvider;
   readonly #database: FreshDatabase;
@@ -34,6 +34,14 @@ export class Programme {
     await node.addTenant("uganda", hosted("org_uganda"));
     await node.addTenant("north", realm("north"));
     await node.addTenant("south", realm("south"));
+    return programme;
+  }
+
+  /** Only the client's side, of a node and a provider that are there. */
+  static async client(node: TestNode, provider: LittleProvider): Promise<Pick<Programme, "begin" | "idClaims">> {
+    const nothing: FreshDatabase = { config: node.config.database, drop: async () => {} };
+    const programme = new Programme(nothing, provider, new MovableClock());
+    programme.nodes.push(node);
     return programme;
   }
 
