@@ -137,7 +137,7 @@ export class LittleProvider {
   }
 }
 
-export async function newKey(alg: string, kid = randomUUID()): Promise<SigningKey> {
+export async function newKey(alg: string, kid: string = randomUUID()): Promise<SigningKey> {
   const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
   return { kid, alg, privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg, use: "sig" } };
 }
