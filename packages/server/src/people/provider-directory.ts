@@ -12,13 +12,15 @@ export interface ProviderDirectory {
 }
 
 const keepMs = 1000;
+/** A provider that was just added is there at once: what is missing is looked for again, but not for each strange token. */
+const missMs = 50;
 
 export function createProviderDirectory(store: Store, clock: Clock): ProviderDirectory {
-  let kept: { readonly all: Promise<readonly IdentityProvider[]>; readonly until: number } | null = null;
+  let kept: { readonly all: Promise<readonly IdentityProvider[]>; readonly readAt: number } | null = null;
 
-  function all(): Promise<readonly IdentityProvider[]> {
-    if (kept && kept.until > clock.monotonic()) return kept.all;
-    const reading = { all: listProviders(store), until: clock.monotonic() + keepMs };
+  function all(ageMs: number): Promise<readonly IdentityProvider[]> {
+    if (kept && clock.monotonic() - kept.readAt < ageMs) return kept.all;
+    const reading = { all: listProviders(store), readAt: clock.monotonic() };
     kept = reading;
     // What could not be read is asked for again.
     reading.all.catch(() => {
@@ -27,16 +29,17 @@ export function createProviderDirectory(store: Store, clock: Clock): ProviderDir
     return reading.all;
   }
 
+  async function matching(isMeant: (provider: IdentityProvider) => boolean): Promise<readonly IdentityProvider[]> {
+    const known = (await all(keepMs)).filter(isMeant);
+    return known.length > 0 ? known : (await all(missMs)).filter(isMeant);
+  }
+
   return {
     async find(tenantId, type) {
-      return (await all()).find((provider) => provider.tenantId === tenantId && provider.type === type) ?? null;
+      const [found] = await matching((provider) => provider.tenantId === tenantId && provider.type === type);
+      return found ?? null;
     },
-    async ofTenant(tenantId) {
-      return (await all()).filter((provider) => provider.tenantId === tenantId);
-    },
-    async withIssuer(issuer) {
-      const plain = issuer.replace(/\/$/, "");
-      return (await all()).filter((provider) => provider.issuer === plain);
-    },
+    ofTenant: (tenantId) => matching((provider) => provider.tenantId === tenantId),
+    withIssuer: (issuer) => matching((provider) => provider.issuer === issuer.replace(/\/$/, "")),
   };
 }

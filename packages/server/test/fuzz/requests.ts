@@ -92,6 +92,7 @@ const otherBody: fc.Arbitrary<string | Uint8Array> = fc.oneof(
 );
 
 const types = ["application/json", "application/json; charset=utf-8", "APPLICATION/JSON", "application/json;"];
+const formTypes = ["application/x-www-form-urlencoded", "application/json"];
 const oddTypes = [
   "text/plain",
   "application/jsonx",
@@ -166,7 +167,7 @@ export function anyRequest(spoilsFor: (route: Route) => Spoils): fc.Arbitrary<Ra
         path: path(route),
         headers: headers(spoils, route),
         type: fc.oneof(
-          { weight: 20, arbitrary: fc.constantFrom(...types) },
+          { weight: 20, arbitrary: fc.constantFrom(...(route.bodyType === "form" ? formTypes : types)) },
           { weight: 1, arbitrary: fc.constantFrom(...oddTypes) },
         ),
         body: route.body

@@ -55,13 +55,13 @@ describe.each(databases)("a provider's access token as Bearer, on $name", (datab
     ["no client", { azp: undefined }],
     ["two clients", { client_id: "another" }],
     ["no sub", { sub: undefined }],
-    ["a nonce, as ID tokens have", { nonce: "n" }],
     ["an at_hash, as ID tokens have", { at_hash: "h" }],
     ["a key it is bound to", { cnf: { jkt: "k" } }],
     ["an ID token's typ", { typ: "ID" }],
     ["a refresh token's typ", { typ: "Refresh" }],
   ];
   const wrongForHosted: [string, Claims][] = [
+    ["a nonce, as ID tokens have", { nonce: "n" }],
     ["another audience", { aud: "https://other" }],
     ["no audience", { aud: undefined }],
     ["the client as audience", { aud: "app" }],

@@ -185,7 +185,9 @@ function demandOrganization(payload: JWTPayload, rules: ProviderRules): void {
 function isAccessTokenOf(payload: JWTPayload, rules: ProviderRules): boolean {
   const { azp, client_id: client = azp, nonce, at_hash, c_hash, events, cnf, typ } = payload;
   // ID tokens and logout tokens; and one that is bound to a key is no bearer token.
-  if ([nonce, at_hash, c_hash, events, cnf].some((claim) => claim !== undefined)) return false;
+  if ([at_hash, c_hash, events, cnf].some((claim) => claim !== undefined)) return false;
+  // Realms say by `typ` what a token is; older ones repeat the nonce in access tokens.
+  if (nonce !== undefined && rules.type === "oidc_a") return false;
   if (client !== rules.clientId || (azp ?? client) !== rules.clientId) return false;
   const isForUs = rules.audience !== null && audiences(payload).includes(rules.audience);
   if (rules.type === "oidc_b") return typ === "Bearer" && (rules.audience === null || isForUs);
