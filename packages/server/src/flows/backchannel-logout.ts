@@ -42,8 +42,12 @@ async function endProviderSessions(tx: Queries, provider: IdentityProvider, clai
   const worker = sub === null ? null : await findProviderWorker(tx, { tenantId, issuer, subject: sub });
   // Somebody who never came here has nothing to end.
   if (sub !== null && !worker) return [];
-  const choice = { tenantId, provider: type, userId: worker?.id, providerSid: sid ?? undefined };
-  const ended = await endSessions(tx, choice, "provider_logout");
+  const choice = { tenantId, provider: type, userId: worker?.id };
+  const ended = await endSessions(tx, { ...choice, providerSid: sid ?? undefined }, "provider_logout");
+  // Tokens that do not say of which session they are may be of this one.
+  if (sid !== null && worker) {
+    ended.push(...(await endSessions(tx, { ...choice, providerSid: null }, "provider_logout")));
+  }
   await recordEvent(tx, {
     tenantId,
     type: "provider.logged_out",

@@ -276,7 +276,8 @@ export interface SessionChoice {
   readonly sessionId?: string | undefined;
   /** The way in: sessions of one identity provider alone. */
   readonly provider?: string | undefined;
-  readonly providerSid?: string | undefined;
+  /** Null: those from which the provider's session is not known. */
+  readonly providerSid?: string | null | undefined;
 }
 
 /**
@@ -311,7 +312,7 @@ async function revokeWithChildren(tx: Queries, choice: SessionChoice, reason: En
       ...(userId === undefined ? [] : [eb("user_id", "=", userId)]),
       ...(sessionId === undefined ? [] : [eb("id", "=", sessionId)]),
       ...(provider === undefined ? [] : [eb("provider", "=", provider)]),
-      ...(providerSid === undefined ? [] : [eb("provider_sid", "=", providerSid)]),
+      ...(providerSid === undefined ? [] : [eb("provider_sid", providerSid === null ? "is" : "=", providerSid)]),
     ]);
   const parents = await revoke(tx, reason, chosen);
   if (parents.length === 0) return [];

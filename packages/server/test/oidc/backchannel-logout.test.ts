@@ -44,13 +44,16 @@ describe.each(databases)("a provider ends its session, on $name", (database) => 
     const bearer = await programme.accessToken(tenantId, { sub, sid: "one" });
     const unseen = await programme.accessToken(tenantId, { sub, sid: "one", jti: "unseen" });
     const later = await programme.accessToken(tenantId, { sub, sid: "two" });
-    for (const token of [ended.token, bearer]) expect(await codeOf(token)).toBeUndefined();
+    const nameless = await programme.accessToken(tenantId, { sub, sid: undefined });
+    const unseenNameless = await programme.accessToken(tenantId, { sub, sid: undefined, jti: "unseen" });
+    for (const token of [ended.token, bearer, nameless]) expect(await codeOf(token)).toBeUndefined();
 
     const answer = await logout(tenantId, { sub, sid: "one" });
     expect([answer.status, answer.text]).toEqual([200, ""]);
     expect(answer.headers.get("cache-control")).toBe("no-store");
 
-    for (const token of [ended.token, bearer, unseen]) expect(await codeOf(token)).toBe("session_revoked");
+    const gone = [ended.token, bearer, unseen, nameless, unseenNameless];
+    for (const token of gone) expect(await codeOf(token)).toBe("session_revoked");
     const refreshed = await programme.node.api.refresh(ended.refreshToken, { key: begun.key });
     expect(refreshed.body.code).toBe("session_revoked");
     for (const token of [kept.token, later]) expect(await codeOf(token)).toBeUndefined();
