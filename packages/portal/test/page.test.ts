@@ -131,7 +131,8 @@ describe.skipIf(chromiumPath === null)("the page", () => {
     await page.goto(house.url, { waitUntil: "commit" });
     await page.click("[data-way=recipient]");
     const seconds = (await page.evaluate(() => performance.now())) / 1000;
-    // Under 5 on a machine of its own: `npm run measure -w @fieldgate/portal` says how long. Here others may be at work.
+    // Two round trips of 2 s and the transfer take 4.9 s of it; `npm run measure -w @fieldgate/portal` says the rest. Others may be at work
+    // on this machine, so there is slack.
     expect(seconds).toBeGreaterThan(4);
     expect(seconds).toBeLessThan(9);
   });
