@@ -7,11 +7,11 @@ import { fileURLToPath } from "node:url";
  * Builds what is published: plain JavaScript with its types, a package.json of its own, and a tarball of both. In the workspace the
  * packages are used as they are written; Node does not strip types below `node_modules`.
  *
- * node scripts/pack.ts [directory]     default: dist
+ * node scripts/pack.ts [directory [package ...]]     default: dist, and all packages
  */
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const target = resolve(process.argv[2] ?? join(root, "dist"));
-const packages = ["contract", "client", "entity-data"];
+const packages = process.argv.length > 3 ? process.argv.slice(3) : ["contract", "client", "entity-data", "server"];
 
 type Json = string | { [key: string]: Json };
 interface Manifest {
@@ -22,9 +22,9 @@ interface Manifest {
   readonly [field: string]: unknown;
 }
 
-/** `./src/x.ts` becomes `./x.js`, at any depth. */
+/** `./src/x.ts` becomes `./src/x.js`, at any depth. */
 function toBuilt(value: Json): Json {
-  if (typeof value === "string") return value.replace(/^\.\/src\//, "./").replace(/\.ts$/, ".js");
+  if (typeof value === "string") return value.replace(/\.ts$/, ".js");
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, toBuilt(inner)]));
 }
 
@@ -60,11 +60,25 @@ function build(name: string): string {
   ] as const) {
     if (existsSync(from)) cpSync(from, join(out, to));
   }
+  copyAssets(name, source, out);
   const packed = execFileSync("npm", ["pack", "--silent", "--pack-destination", target], {
     cwd: out,
     encoding: "utf8",
   });
   return join(target, packed.trim().split("\n").at(-1) ?? "");
+}
+
+/** What the server has beside its code: its command, style sheets, pictures and the built portal. */
+function copyAssets(name: string, source: string, out: string): void {
+  for (const file of globSync("src/**/*.{css,svg}", { cwd: source })) cpSync(join(source, file), join(out, file));
+  if (name !== "server") return;
+  const command = readFileSync(join(source, "bin/fieldgate.js"), "utf8");
+  mkdirSync(join(out, "bin"));
+  writeFileSync(join(out, "bin/fieldgate.js"), command.replace("../src/main.ts", "../src/main.js"), { mode: 0o755 });
+  execFileSync(process.execPath, [join(root, "packages/portal/build/main.ts")], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  cpSync(join(root, "packages/portal/dist"), join(out, "portal"), { recursive: true });
 }
 
 function compilerSettings(source: string, out: string) {
@@ -76,7 +90,7 @@ function compilerSettings(source: string, out: string) {
       allowImportingTsExtensions: false,
       rewriteRelativeImportExtensions: true,
       declaration: true,
-      rootDir: join(source, "src"),
+      rootDir: source,
       outDir: out,
     },
     files: globSync("src/**/*.ts", { cwd: source })

@@ -69,9 +69,13 @@ describe("the published package", () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "fieldgate-package-"));
-    const packed = execFileSync(process.execPath, [join(root, "scripts/pack.ts"), join(folder, "packed")], {
-      encoding: "utf8",
-    });
+    const packed = execFileSync(
+      process.execPath,
+      [join(root, "scripts/pack.ts"), join(folder, "packed"), "contract", "client", "entity-data"],
+      {
+        encoding: "utf8",
+      },
+    );
     const tarballs = packed.trim().split("\n");
     expect(tarballs).toHaveLength(3);
     await writeFile(join(folder, "package.json"), `{ "name": "empty", "private": true, "type": "module" }`);

@@ -18,7 +18,10 @@ export interface PortalParts {
   readonly demo?: object;
 }
 
-const builtHere = fileURLToPath(new URL("../../../portal/dist", import.meta.url));
+/** In the workspace, or in the published package. */
+const builtHere = ["../../../portal/dist", "../../portal"]
+  .map((path) => fileURLToPath(new URL(path, import.meta.url)))
+  .find((folder) => existsSync(folder));
 /** Their names have a hash in them: what they hold never changes. */
 const forEver = "public, max-age=31536000, immutable";
 const form = new RegExp(tenantIdPattern);
@@ -30,7 +33,7 @@ export function registerPortalRoutes(
   version: string,
   parts: PortalParts = {},
 ): void {
-  const folder = parts.folder ?? builtHere;
+  const folder = parts.folder ?? builtHere ?? "";
   const meter = app.httpSettings.metrics.requestMeter("/", "GET");
   if (!existsSync(join(folder, "index.html"))) {
     const missing = Buffer.from(renderMissingPortal(version));

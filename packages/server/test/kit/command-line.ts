@@ -29,14 +29,16 @@ export interface CommandOptions {
 export class CommandLine {
   readonly cwd = mkdtempSync(join(tmpdir(), "fieldgate-cli-"));
   readonly env: Readonly<Record<string, string>>;
+  readonly #program: string;
 
-  constructor(env: Readonly<Record<string, string>> = {}) {
+  constructor(env: Readonly<Record<string, string>> = {}, program = bin) {
+    this.#program = program;
     this.env = { PATH: process.env.PATH ?? "", HOME: this.cwd, ...env };
   }
 
   /** Starts the real program as a process of its own. */
   spawn(args: readonly string[], { env = {} }: CommandOptions = {}): ChildProcessWithoutNullStreams {
-    return spawn(process.execPath, [bin, ...args], { cwd: this.cwd, env: { ...this.env, ...env } });
+    return spawn(process.execPath, [this.#program, ...args], { cwd: this.cwd, env: { ...this.env, ...env } });
   }
 
   /** Runs the real program to its end. */
