@@ -78,7 +78,12 @@ export const CitizenSession = component(
     token: Type.String({ description: "The access token, a JWT with the scope self-service." }),
     tokenType: Type.Literal("Bearer"),
     expiresIn: Type.Integer({ description: "Seconds the token still lives." }),
-    deviceToken: Type.String({ description: "Send it back as X-Device-Token: this device then has its own budgets." }),
+    deviceToken: Type.Optional(
+      Type.String({
+        description:
+          "Send it back as X-Device-Token: this device then has its own budgets. Not there when a worker helped: the device is not the citizen's.",
+      }),
+    ),
   }),
 );
 export type CitizenSession = Static<typeof CitizenSession>;

@@ -179,7 +179,7 @@ export const routes = {
     path: "/api/auth/id/verify",
     summary: "Sign in with ID number and date of birth",
     description:
-      "Knowledge, not proof: a short token of low assurance, or 403 with the challenge of a second step. A worker's Bearer token lifts the limits per network, for a desk where many people come.",
+      "Knowledge, not proof: a short token of low assurance, or 403 with the challenge of a second step. With a worker's Bearer token, for a desk where many people come, no limit per network applies; the citizen's token names the worker and ends with their session.",
     tag: "citizens",
     bearer: "optional",
     headers: { ...tenantHeader, ...deviceHeader },

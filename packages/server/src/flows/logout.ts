@@ -1,7 +1,7 @@
 import { Fault } from "../fault.ts";
 import type { Services } from "../services.ts";
 import { endSessions, findSession, findSessionByTokenHash, type SessionRecord } from "../store/sessions.ts";
-import { isGenuine, parseRefreshToken } from "../tokens/refresh-token.ts";
+import { refreshTokenHash as hashOf, isGenuine, parseRefreshToken } from "../tokens/refresh-token.ts";
 import { refreshKeyOf } from "./refresh-key.ts";
 
 export interface LogoutRequest {
@@ -16,6 +16,14 @@ export async function logout(services: Services, request: LogoutRequest): Promis
   const { bearer, refreshToken, refreshTokenHash } = request;
   if (bearer === null && refreshToken === undefined && refreshTokenHash === undefined) {
     throw new Fault("invalid_token", { detail: "logout names no session" });
+  }
+  if (refreshToken !== undefined && refreshTokenHash !== undefined) {
+    if (asBase64url(refreshTokenHash) !== hashOf(refreshToken)) {
+      throw new Fault("invalid_request", {
+        field: "refreshTokenHash",
+        message: "refreshTokenHash is not the hash of refreshToken. Send one of them, or both of the same token.",
+      });
+    }
   }
   const named = [
     bearer === null ? null : await sessionOfBearer(services, bearer),

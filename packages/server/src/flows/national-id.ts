@@ -16,13 +16,13 @@ import { countedNetwork } from "./counted-network.ts";
 import { knownDevice } from "./known-device.ts";
 import type { CitizenCaller } from "./otp-verify.ts";
 import { demandSecondStep } from "./second-step.ts";
-import { citizenAnswer, startCitizenSession } from "./start-citizen-session.ts";
+import { citizenAnswer, type Helper, startCitizenSession } from "./start-citizen-session.ts";
 
 export interface NationalIdClaim {
   readonly idNumber: string;
   readonly dateOfBirth: string;
-  /** A signed-in worker stands by: ceilings per network do not apply. */
-  readonly assisted: boolean;
+  /** The signed-in worker who stands by, where one does: ceilings per network do not apply. */
+  readonly helper: Helper | null;
 }
 
 /**
@@ -48,15 +48,16 @@ export async function signInWithNationalId(
   const attempt = { home, budgets, deviceId, known: person !== null };
   const outcome = await releasedOnError(services, budgets, async () => {
     if (!matched) return storeFailure(services, attempt, limits.network);
-    if (!(await needsSecondStep(services, home, matched, deviceId))) return storeSession(services, attempt, matched);
+    if (!(await needsSecondStep(services, home, matched, deviceId)))
+      return storeSession(services, attempt, matched, claim);
     await services.store.transaction((tx) => settle(services, tx, attempt));
     return "second step";
   });
   if (!matched || outcome === null) throw new Fault("invalid_identity");
-  if (outcome !== "second step") return citizenAnswer(services, outcome);
+  if (outcome !== "second step") return citizenAnswer(services, outcome, claim.helper);
   const whole = await findBeneficiary(services.store, home.cipher, matched.id);
   if (!whole) throw new Fault("invalid_identity");
-  return demandSecondStep(services, home, whole, ["kba"]);
+  return demandSecondStep(services, home, whole, { amr: amrOf(claim), helper: claim.helper });
 }
 
 interface Attempt {
@@ -119,7 +120,7 @@ function limitsOf(
   const { failures, perNetwork } = home.policy.nationalId;
   const key = (...parts: string[]) => budgetKey(indexKey, "national-id", home.id, ...parts);
   const subject = budgetSubject(indexKey, home.id, `national_id:${number}`);
-  const network = claim.assisted ? null : countedNetwork(caller.address, home.tenant?.settings);
+  const network = claim.helper ? null : countedNetwork(caller.address, home.tenant?.settings);
   return {
     number: { key: key("number", subject), subject, ...failures },
     device: (deviceId) => ({ key: key("device", subject, deviceId), subject, ...failures }),
@@ -144,8 +145,15 @@ async function needsSecondStep(
   return deviceId === null && (await idBreaker.isTripped(home.id, home.policy));
 }
 
-/** Null when the person was disabled meanwhile. */
-async function storeSession(services: Services, attempt: Attempt, person: BornPerson): Promise<SessionRecord | null> {
+const amrOf = ({ helper }: NationalIdClaim) => (helper ? ["kba", "operator"] : ["kba"]);
+
+/** Null when the person was disabled, or the helper's session ended, meanwhile. */
+async function storeSession(
+  services: Services,
+  attempt: Attempt,
+  person: BornPerson,
+  claim: NationalIdClaim,
+): Promise<SessionRecord | null> {
   const { home, deviceId } = attempt;
   return services.store.transaction(async (tx) => {
     await settle(services, tx, attempt);
@@ -153,10 +161,11 @@ async function storeSession(services: Services, attempt: Attempt, person: BornPe
       tenantId: home.id,
       beneficiaryId: person.id,
       provider: "id",
-      amr: ["kba"],
+      amr: amrOf(claim),
       acr: "low",
       lifeSeconds: home.policy.nationalId.life,
       deviceId,
+      helper: claim.helper,
     });
     if (session) {
       await recordEvent(tx, { tenantId: home.id, type: "id.verified", subject: person.id, sessionId: session.id });

@@ -3,7 +3,6 @@ import { enqueue } from "../delivery/outbox.ts";
 import { sendRates, tenantSendRate } from "../delivery/send-budgets.ts";
 import { Fault } from "../fault.ts";
 import { recordEvent } from "../journal/record.ts";
-import { parseRecipient } from "../people/identifiers.ts";
 import { demandAllowed } from "../people/recipient-rules.ts";
 import type { Services } from "../services.ts";
 import { secondsUntilOpen, spend } from "../store/budgets.ts";
@@ -11,6 +10,7 @@ import { openChallenge } from "../store/otp-challenges.ts";
 import { opaqueId } from "../tokens/opaque-id.ts";
 import { citizenTenant } from "./citizen-tenant.ts";
 import { countedNetwork } from "./counted-network.ts";
+import { demandRecipient } from "./demand-recipient.ts";
 import { recipientSubject } from "./otp-budgets.ts";
 import { signInSlot } from "./otp-slot.ts";
 
@@ -27,14 +27,9 @@ export interface OtpRequestInput {
  */
 export async function requestOtp(services: Services, input: OtpRequestInput): Promise<OtpSent> {
   const { store, keyring } = services;
-  const { id: tenantId, tenant, cipher, policy } = await citizenTenant(services, input.tenantId);
-  const recipient = parseRecipient(input.recipient, tenant?.settings.defaultCountry);
-  if (!recipient) {
-    throw new Fault("invalid_request", {
-      field: "recipient",
-      message: "recipient must be a phone number, best with its country code such as +254…, or an email address.",
-    });
-  }
+  const home = await citizenTenant(services, input.tenantId);
+  const { id: tenantId, tenant, cipher, policy } = home;
+  const recipient = demandRecipient(home, input.recipient);
   demandAllowed(recipient, tenant?.settings);
 
   const indexKey = keyring.mac("index").secret;

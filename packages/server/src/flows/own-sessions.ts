@@ -22,11 +22,12 @@ export async function endOwnSession(services: Services, verified: VerifiedToken,
 }
 
 /**
- * Their own. And who has shown no more than knowledge (`acr` low) must not learn of, or end, what was begun with better proof: a
+ * Their own. A worker who helped sees only what they began. And who has shown no more than knowledge (`acr` low) must not learn of, or end, what was begun with better proof: a
  * relative knows the ID number and the birthday too.
  */
-function isWithinReach(session: SessionRecord, { tenantId, sub, acr }: VerifiedToken["claims"]): boolean {
+function isWithinReach(session: SessionRecord, { tenantId, sub, sid, acr, act }: VerifiedToken["claims"]): boolean {
   const isOwn = session.tenantId === tenantId && session.userId === sub;
+  if (act !== undefined) return isOwn && session.id === sid;
   return isOwn && (acr !== "low" || session.acr === "low");
 }
 

@@ -11,13 +11,12 @@ import type { Services } from "../services.ts";
 import { findBeneficiary, findByExternalId, findHolder } from "../store/beneficiaries.ts";
 import { type Rate, secondsUntilOpen, spend } from "../store/budgets.ts";
 import { budgetKey } from "../tokens/index-key.ts";
-import type { VerifiedToken } from "../tokens/token-check.ts";
 import { type CitizenTenant, citizenTenant } from "./citizen-tenant.ts";
 import { countedNetwork } from "./counted-network.ts";
 import { knownDevice } from "./known-device.ts";
 import type { CitizenCaller } from "./otp-verify.ts";
 import { demandSecondStep } from "./second-step.ts";
-import { citizenAnswer, startCitizenSession } from "./start-citizen-session.ts";
+import { citizenAnswer, type Helper, startCitizenSession } from "./start-citizen-session.ts";
 
 /** The tenant of a card that names none otherwise: the only one that trusts its issuer. Nothing is proven by that. */
 export async function tenantOfCard({ store }: Services, qrPayload: string): Promise<string | null> {
@@ -31,7 +30,7 @@ export async function signInWithQr(
   services: Services,
   caller: CitizenCaller,
   qrPayload: string,
-  helper: VerifiedToken | null,
+  helper: Helper | null,
 ): Promise<CitizenSession> {
   const card = readCard(qrPayload);
   const home = await citizenTenant(services, caller.tenantId);
@@ -41,7 +40,7 @@ export async function signInWithQr(
   const person = await refusedAs(services, home, limits, () => holderOf(services, home, card));
   const deviceId = await knownDevice(services, home.id, [person.id], caller.deviceToken);
   if (helper === null && home.tenant?.settings.qr?.secondStep === "always") {
-    return demandSecondStep(services, home, person, ["qr"]);
+    return demandSecondStep(services, home, person, { amr: ["qr"], helper });
   }
   const session = await services.store.transaction(async (tx) => {
     await spend(tx, limits.card);
@@ -53,7 +52,7 @@ export async function signInWithQr(
       acr: "low",
       lifeSeconds: home.policy.qr.life,
       deviceId,
-      ...(helper && { parentId: helper.claims.sid }),
+      helper,
     });
     if (started) {
       const data = { assisted: helper !== null };
@@ -68,7 +67,7 @@ export async function signInWithQr(
     return started;
   });
   if (!session) throw new Fault("qr_invalid", { detail: "disabled meanwhile" });
-  return citizenAnswer(services, session, helper?.claims.sub);
+  return citizenAnswer(services, session, helper);
 }
 
 /** The one active person of a card that verifies and was not revoked; anything else is the same `qr_invalid`. */

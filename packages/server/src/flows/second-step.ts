@@ -18,12 +18,13 @@ import { failureBudget } from "./otp-budgets.ts";
 import { stepUpSlot } from "./otp-slot.ts";
 import type { CitizenCaller } from "./otp-verify.ts";
 import { codeMatches, refuse } from "./sign-in-with-code.ts";
-import { citizenAnswer, startCitizenSession } from "./start-citizen-session.ts";
+import { citizenAnswer, type Helper, startCitizenSession } from "./start-citizen-session.ts";
 
 /** What was proven in the first step, kept until the second is. */
 interface StepUpState {
   readonly beneficiaryId: string;
   readonly amr: readonly string[];
+  readonly helper: Helper | null;
 }
 
 /**
@@ -34,7 +35,7 @@ export async function demandSecondStep(
   services: Services,
   home: CitizenTenant,
   person: Beneficiary,
-  amr: readonly string[],
+  { amr, helper }: Pick<StepUpState, "amr" | "helper">,
 ): Promise<never> {
   const { keyring, store } = services;
   const [address] = [...person.phones, ...person.emails];
@@ -55,7 +56,7 @@ export async function demandSecondStep(
       await enqueue(tx, home.cipher, { challenge, medium, job: { to: "beneficiary", beneficiaryId: person.id } });
       await recordEvent(tx, { tenantId: home.id, type: "otp.requested", subject: person.id, data: { step: 2 } });
     }
-    const state: StepUpState = { beneficiaryId: person.id, amr };
+    const state: StepUpState = { beneficiaryId: person.id, amr, helper };
     const handle = await createHandle(tx, home.cipher, "step-up", state, home.policy.otp.handle);
     return {
       challenge: handle,
@@ -76,7 +77,7 @@ export async function completeSecondStep(
   const home = await citizenTenant(services, caller.tenantId);
   const state = await readHandle<StepUpState>(services.store, home.cipher, "step-up", handle);
   if (!state) throw new Fault("invalid_code", { detail: "no such challenge" });
-  const { beneficiaryId } = state;
+  const { beneficiaryId, helper } = state;
   const indexKey = services.keyring.mac("index").secret;
   const { slot } = stepUpSlot(indexKey, home.id, beneficiaryId);
   const subject = stepUpSubject(indexKey, home.id, beneficiaryId);
@@ -98,6 +99,7 @@ export async function completeSecondStep(
         acr: "substantial",
         lifeSeconds: home.policy.tokens.citizenAccess,
         deviceId,
+        helper,
       });
       if (!started) return "gone";
       await settleSuccess(tx, budgets);
@@ -112,7 +114,7 @@ export async function completeSecondStep(
     });
   });
   if (typeof outcome === "string") return refuse(services, home.id, budgets, outcome);
-  return citizenAnswer(services, outcome);
+  return citizenAnswer(services, outcome, helper);
 }
 
 const stepUpSubject = (indexKey: Uint8Array, tenantId: string, beneficiaryId: string) =>

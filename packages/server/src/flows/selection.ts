@@ -58,7 +58,7 @@ export async function completeSelection(
     return startOtpSession(services, tx, home, person, state.kind, deviceId);
   });
   if (!session) throw new Fault("invalid_code", { detail: "choice used before, or refused" });
-  return citizenAnswer(services, session);
+  return citizenAnswer(services, session, null);
 }
 
 /** One try: a wrong year costs the handle, and with it the code. */

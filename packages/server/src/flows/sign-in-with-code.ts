@@ -2,7 +2,7 @@ import type { CitizenSession } from "@fieldgate/contract";
 import { Fault } from "../fault.ts";
 import { recordEvent } from "../journal/record.ts";
 import type { Beneficiary } from "../people/beneficiary.ts";
-import { parseRecipient, type Recipient } from "../people/identifiers.ts";
+import type { Recipient } from "../people/identifiers.ts";
 import type { Services } from "../services.ts";
 import { findIdsByIdentifier, readBeneficiaries } from "../store/beneficiaries.ts";
 import { type Budget, releaseAttempt, settleFailure, settleSuccess, spend } from "../store/budgets.ts";
@@ -13,6 +13,7 @@ import { isOtpCode } from "../tokens/otp-code.ts";
 import { releasedOnError, takeAttempt } from "./attempt.ts";
 import { type CitizenTenant, citizenTenant } from "./citizen-tenant.ts";
 import { countedNetwork } from "./counted-network.ts";
+import { demandRecipient } from "./demand-recipient.ts";
 import { knownDevice } from "./known-device.ts";
 import { failureBudget, recipientSubject, strayRate } from "./otp-budgets.ts";
 import { signInSlot } from "./otp-slot.ts";
@@ -28,13 +29,7 @@ export async function signInWithCode(
   code: string,
 ): Promise<CitizenSession> {
   const home = await citizenTenant(services, caller.tenantId);
-  const recipient = parseRecipient(recipientText, home.tenant?.settings.defaultCountry);
-  if (!recipient) {
-    throw new Fault("invalid_request", {
-      field: "recipient",
-      message: "recipient must be a phone number or an email address.",
-    });
-  }
+  const recipient = demandRecipient(home, recipientText);
   const indexKey = services.keyring.mac("index").secret;
   const { slot } = signInSlot(indexKey, home.id, recipient);
   if (!(await hasLivingChallenge(services.store, slot, home.policy.otp.tries))) {
@@ -56,7 +51,7 @@ export async function signInWithCode(
   });
   if (typeof outcome === "string") return refuse(services, home.id, budgets, outcome);
   if ("selectionToken" in outcome) throw new Fault("selection_required", { extra: outcome });
-  return citizenAnswer(services, outcome);
+  return citizenAnswer(services, outcome, null);
 }
 
 /** Why a code was refused: it was wrong, or there was nothing left to compare it with. */
@@ -145,6 +140,7 @@ export async function startOtpSession(
     acr: assuranceOf[kind],
     lifeSeconds: home.policy.tokens.citizenAccess,
     deviceId,
+    helper: null,
   });
   if (!session) return null;
   await recordEvent(tx, {

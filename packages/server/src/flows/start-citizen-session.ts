@@ -7,6 +7,12 @@ import type { Queries } from "../store/store.ts";
 import { deviceToken } from "../tokens/device-token.ts";
 import { opaqueId } from "../tokens/opaque-id.ts";
 
+/** The worker who helps, and their session: the citizen's ends with it. */
+export interface Helper {
+  readonly sub: string;
+  readonly sid: string;
+}
+
 export interface CitizenSignIn {
   readonly tenantId: string;
   readonly beneficiaryId: string;
@@ -15,8 +21,7 @@ export interface CitizenSignIn {
   readonly acr: "low" | "substantial";
   readonly lifeSeconds: number;
   readonly deviceId: string | null;
-  /** The session of the worker who helps, where one does. */
-  readonly parentId?: string;
+  readonly helper: Helper | null;
 }
 
 /** Stores the session of a citizen who has proven who they are; null when they, or who helps them, no longer may. */
@@ -25,11 +30,14 @@ export async function startCitizenSession(
   tx: Queries,
   signIn: CitizenSignIn,
 ): Promise<SessionRecord | null> {
-  const { tenantId, beneficiaryId, parentId } = signIn;
+  const { tenantId, beneficiaryId, helper } = signIn;
   if (!(await beneficiaryIsActive(tx, tenantId, beneficiaryId))) return null;
-  if (parentId !== undefined && !(await sessionLives(tx, tenantId, parentId))) return null;
-  const deviceId = signIn.deviceId ?? opaqueId();
-  await rememberDevice(tx, { id: deviceId, tenantId, userId: beneficiaryId }, config.policy.sessions.device);
+  if (helper && !(await sessionLives(tx, tenantId, helper.sid))) return null;
+  // The helper's device is not the citizen's: it must not have a budget of its own for guesses about them.
+  const deviceId = helper ? null : (signIn.deviceId ?? opaqueId());
+  if (deviceId !== null) {
+    await rememberDevice(tx, { id: deviceId, tenantId, userId: beneficiaryId }, config.policy.sessions.device);
+  }
   return insertSession(tx, {
     id: opaqueId(),
     tenantId,
@@ -41,7 +49,7 @@ export async function startCitizenSession(
     acr: signIn.acr,
     scope: scopes.beneficiary,
     entityId: beneficiaryId,
-    parentId: parentId ?? null,
+    parentId: helper?.sid ?? null,
     deviceId,
     refreshKeyId: null,
     headHash: null,
@@ -51,11 +59,11 @@ export async function startCitizenSession(
   });
 }
 
-/** What every way in for citizens answers. `actor` is the worker who helped. */
+/** What every way in for citizens answers. */
 export async function citizenAnswer(
   { accessTokens, clock, keyring }: Services,
   session: SessionRecord,
-  actor?: string,
+  helper: Helper | null,
 ): Promise<CitizenSession> {
   const expiresIn = Math.max(1, Math.round((session.absoluteExpiresAt - clock.now()) / 1000));
   return {
@@ -69,12 +77,12 @@ export async function citizenAnswer(
         amr: [...session.amr],
         acr: session.acr,
         entityId: session.userId,
-        ...(actor !== undefined && { act: { sub: actor } }),
+        ...(helper && { act: { sub: helper.sub } }),
       },
       expiresIn,
     ),
     tokenType: "Bearer",
     expiresIn,
-    deviceToken: deviceToken(keyring.mac("device").secret, session.deviceId ?? ""),
+    ...(session.deviceId !== null && { deviceToken: deviceToken(keyring.mac("device").secret, session.deviceId) }),
   };
 }

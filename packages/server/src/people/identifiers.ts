@@ -17,13 +17,24 @@ export interface Recipient {
 
 /** E.164, or null where it cannot be a phone number. */
 export function canonicalPhone(text: string, defaultCountry: string | undefined): string | null {
-  const folded = foldDigits(text.normalize("NFKC")).trim();
-  if (!/^[+\d(][\d\s().\-/]*$/.test(folded)) return null;
+  const folded = phoneText(text);
+  if (folded === null) return null;
   const phone = parsePhoneNumberFromString(folded, {
     ...(defaultCountry !== undefined && { defaultCountry: defaultCountry as CountryCode }),
     extract: false,
   });
   return phone?.isPossible() && phone.ext === undefined ? phone.number : null;
+}
+
+/** A number as it is dialled at home, in a country that is not known: its digits, or null where it cannot be one. */
+export function homePhone(text: string): string | null {
+  const digits = phoneText(text)?.replace(/[^+\d]/g, "") ?? "";
+  return /^\d{7,15}$/.test(digits) ? digits : null;
+}
+
+function phoneText(text: string): string | null {
+  const folded = foldDigits(text.normalize("NFKC")).trim();
+  return /^[+\d(][\d\s().\-/]*$/.test(folded) ? folded : null;
 }
 
 const localPart = /^[^\s@"(),:;<>[\]\\\p{Cc}\p{Cf}]{1,64}$/u;

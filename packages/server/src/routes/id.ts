@@ -9,7 +9,7 @@ export function registerIdRoutes(app: FastifyInstance, services: Services): void
   registerRoute(app, routes.idVerify, async (context) => {
     const { tenantId: body, idNumber, dateOfBirth } = context.body;
     const caller = await citizenCaller(services, context, body);
-    const assisted = (await helperOf(services, context, caller.tenantId)) !== null;
-    return signInWithNationalId(services, caller, { idNumber, dateOfBirth, assisted });
+    const helper = await helperOf(services, context, caller.tenantId);
+    return signInWithNationalId(services, caller, { idNumber, dateOfBirth, helper });
   });
 }

@@ -2,6 +2,7 @@ import { type Route, scopes } from "@fieldgate/contract";
 import { Fault } from "../fault.ts";
 import type { CitizenCaller } from "../flows/otp-verify.ts";
 import type { ProofRequest } from "../flows/proof-of-request.ts";
+import type { Helper } from "../flows/start-citizen-session.ts";
 import { type TenantHints, tenantOfSignIn } from "../flows/tenant-of-request.ts";
 import type { RouteContext } from "../http/route-context.ts";
 import type { Services } from "../services.ts";
@@ -49,9 +50,10 @@ export async function helperOf(
   services: Services,
   context: RouteContext<Route>,
   tenantId: string,
-): Promise<VerifiedToken | null> {
+): Promise<Helper | null> {
   if (context.bearer === null) return null;
   const verified = await verifyBearer(services, context);
   const isWorker = verified.claims.scope === scopes["field-worker"];
-  return isWorker && verified.claims.tenantId === tenantId ? verified : null;
+  const { sub, sid } = verified.claims;
+  return isWorker && verified.claims.tenantId === tenantId ? { sub, sid } : null;
 }

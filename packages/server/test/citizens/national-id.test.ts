@@ -1,4 +1,5 @@
 import { type CitizenSession, type Problem, routes } from "@fieldgate/contract";
+import { decodeJwt } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { defaultPolicy } from "../../src/config/policy.ts";
 import { addBeneficiary } from "../../src/people/beneficiaries.ts";
@@ -89,7 +90,7 @@ describe.each(databases)("ID number and date of birth on $name", ({ name, fresh 
     for (let round = 0; round < 8; round += 1) {
       const answer = await verify("AB200");
       expect(answer.status, answer.text).toBe(200);
-      deviceToken = answer.body.deviceToken;
+      deviceToken = answer.body.deviceToken ?? "";
     }
     for (let round = 0; round < 5; round += 1) await verify("AB200", { date: "1999-01-01" });
     expect((await verify("AB200")).body.code).toBe("too_many_attempts");
@@ -134,6 +135,28 @@ describe.each(databases)("ID number and date of birth on $name", ({ name, fresh 
     expect((await complete({ challenge, code })).body.code).toBe("invalid_code");
   });
 
+  test("with a worker's help the token names the worker and ends with their session; the device stays a stranger's", async () => {
+    await add("SW-850", "swept");
+    await add("SW-851", "swept", { birth: { year: 1950, estimated: true }, phones: ["+254712000851"] });
+    const worker = await node.api.login({ username: "amina", password: goodPassword, tenantId: "swept" });
+    const headers = { authorization: `Bearer ${worker.body.token}` };
+    const helped = await verify("SW850", { tenantId: "swept", headers });
+    expect(helped.body.deviceToken).toBeUndefined();
+    expect(decodeJwt(helped.body.token)).toMatchObject({ amr: ["kba", "operator"], act: { sub: worker.body.userId } });
+
+    const step = await verify("SW851", { tenantId: "swept", date: "1950", headers });
+    const body = { challenge: step.body.challenge, code: await sms.codeFor("+254712000851"), tenantId: "swept" };
+    const second = await node.api.call<Answer>(routes.otpVerify, { body });
+    expect(second.status, second.text).toBe(200);
+    expect(second.body.deviceToken).toBeUndefined();
+    expect(decodeJwt(second.body.token)).toMatchObject({ act: { sub: worker.body.userId } });
+
+    await node.api.logout({ token: worker.body.token });
+    for (const { token } of [helped.body, second.body]) {
+      expect((await node.api.checkToken(token)).body.code).toBe("session_revoked");
+    }
+  });
+
   test("a tenant may always ask for the second step, and refuse numbers with a wrong check digit", async () => {
     await add("2363", "strict", { phones: ["+254712000600"] });
     expect((await verify("2363", { tenantId: "strict" })).body.code).toBe("step_up_required");
@@ -168,7 +191,7 @@ describe.each(databases)("ID number and date of birth on $name", ({ name, fresh 
     }
     clock.advance(2);
     expect((await verify("SW1", { tenantId: "swept" })).body.code).toBe("step_up_required");
-    const headers = { "x-device-token": first.body.deviceToken };
+    const headers = { "x-device-token": first.body.deviceToken ?? "" };
     expect((await verify("SW1", { tenantId: "swept", headers })).status).toBe(200);
     const login = await node.api.login({ username: "amina", password: goodPassword, tenantId: "swept" });
     expect(login.status).toBe(200);

@@ -77,6 +77,20 @@ describe.each(databases)("one-time codes on $name", ({ fresh }) => {
     expect(sms.sent).toHaveLength(before);
   });
 
+  test.each(["0712 000 990", "(0712) 000-991", "+254712000992", "nobody@example.org", "12", "07x2", "", "++"])(
+    "an unknown tenant answers like a tenant to %j",
+    async (recipient) => {
+      const shape = ({ status, body }: { status: number; body: Answer }) => {
+        const { instance: _, ...rest } = body as unknown as Record<string, unknown>;
+        return { status, rest };
+      };
+      const ask = (tenantId: string) => node.api.call<Answer>(routes.otpRequest, { body: { recipient, tenantId } });
+      expect(shape(await ask("nowhere"))).toEqual(shape(await ask("demo")));
+      const tryOne = (tenantId: string) => verify({ recipient, code: "000000", tenantId });
+      expect(shape(await tryOne("nowhere"))).toEqual(shape(await tryOne("demo")));
+    },
+  );
+
   test("an ID number with its date of birth gives a short token; a year alone needs a second step", async () => {
     const full = { year: 1984, month: 5, day: 6, estimated: false };
     const id = await node.addPerson({ birth: full, nationalIds: [{ type: "nid", number: "0012-3456" }] });

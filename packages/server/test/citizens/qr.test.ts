@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type JsonWebKey, sign } from "node:crypto";
 import { deflateSync } from "node:zlib";
-import { type CitizenSession, type Problem, routes } from "@fieldgate/contract";
+import { type CitizenSession, type OwnSessions, type Problem, routes } from "@fieldgate/contract";
 import { encode, Tag } from "cbor2";
 import { decodeJwt } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -105,6 +105,22 @@ describe.each(databases)("QR cards on $name", ({ fresh }) => {
     const answer = await scan(card.text, { assisted: true, token: worker.body.token });
     expect(decodeJwt(answer.body.token)).toMatchObject({ amr: ["qr", "operator"], act: { sub: worker.body.userId } });
     expect((await node.api.checkToken(answer.body.token)).status).toBe(200);
+
+    // The device is the worker's: nothing of it stays with the citizen, and it reaches no other session of theirs.
+    expect(answer.body.deviceToken).toBeUndefined();
+    const { db } = node.app.services.store;
+    const devices = () => db.selectFrom("devices").select("id").where("user_id", "=", id).execute();
+    expect(await devices()).toEqual([]);
+    const own = await scan(card.text);
+    expect(own.body.deviceToken).toBeTypeOf("string");
+    expect(await devices()).toHaveLength(1);
+    const listed = await node.api.call<OwnSessions>(routes.ownSessions, { token: answer.body.token });
+    expect(listed.body.sessions.map(({ current, assisted }) => [current, assisted])).toEqual([[true, true]]);
+    const path = `/api/users/me/sessions/${decodeJwt(own.body.token).sid}`;
+    const refusal = await node.api.call({ ...routes.endOwnSession, path }, { token: answer.body.token });
+    expect(refusal.body.code).toBe("session_not_found");
+    const seen = await node.api.call<OwnSessions>(routes.ownSessions, { token: own.body.token });
+    expect(seen.body.sessions).toHaveLength(2);
     await node.api.logout({ token: worker.body.token });
     expect((await node.api.checkToken(answer.body.token)).body.code).toBe("session_revoked");
   });

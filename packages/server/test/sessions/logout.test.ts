@@ -47,9 +47,9 @@ describe.each(databases)("logout on $name", (database) => {
     "the hash of its parent": ({ refreshToken }) => ({
       body: { refreshTokenHash: sha256(refreshToken).toString("base64url") },
     }),
-    "all of them": (first, { token, refreshToken }) => ({
+    "all of them": (_, { token, refreshToken }) => ({
       token,
-      body: { refreshToken, refreshTokenHash: sha256(first.refreshToken).toString("hex"), tenantId: "demo" },
+      body: { refreshToken, refreshTokenHash: sha256(refreshToken).toString("hex"), tenantId: "demo" },
     }),
   };
 
@@ -118,6 +118,23 @@ describe.each(databases)("logout on $name", (database) => {
       expect([answer.status, answer.body?.code]).toEqual([400, "invalid_request"]);
     }
     expect([await lives(one), await lives(two)]).toEqual([true, true]);
+  });
+
+  test("with a refresh token and another's hash is a 400, and ends nothing", async () => {
+    const session = await deployment.signIn({ username });
+    const next = await refreshed(session);
+    for (const other of [randomBytes(32), sha256(session.refreshToken)]) {
+      for (const form of ["base64url", "hex"] as const) {
+        const body = { refreshToken: next.refreshToken, refreshTokenHash: other.toString(form) };
+        const answer = await logout({ body });
+        expect([answer.status, answer.body?.code, answer.body?.field]).toEqual([
+          400,
+          "invalid_request",
+          "refreshTokenHash",
+        ]);
+      }
+    }
+    expect(await lives(session)).toBe(true);
   });
 
   test("that names no session, or shows a bad token, is a 401", async () => {
