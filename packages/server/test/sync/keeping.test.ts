@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Problem, routes, type VaultKey } from "@fieldgate/contract";
@@ -197,6 +198,31 @@ describe.each(databases)("what is kept of entities on $name", (database) => {
     const ids = (await device.pull()).events.map(({ id }) => id);
     for (const id of [event.id, ...meanwhile]) expect(ids).toContain(id);
     expect(await vaultKey(device)).toEqual(before);
+  });
+
+  test("another deployment secret leaves them as they are", async () => {
+    const event = device.event("visit", { note: "under the old secret" });
+    await device.pushAll(event);
+    const key = await vaultKey(device);
+    await node.close();
+    const next = randomBytes(32);
+    await programme.line.jsonHere(["secret", "rotate", "--new-secret-stdin"], { input: next.toString("base64") });
+    const start = (secret: Buffer) => {
+      const { baseUrl, audience } = node.config;
+      const config = { baseUrl, audience, secret };
+      return startNode({ database: programme.config, clock, config, channels: [sms] });
+    };
+    node = await start(next);
+    device = new Device(node.api, device.token);
+    expect(await vaultKey(device)).toEqual(key);
+    expect((await device.pull()).events.find(({ id }) => id === event.id)?.data).toEqual(event.data);
+    await node.close();
+    await programme.line.jsonHere(["secret", "rotate", "--new-secret-stdin"], {
+      input: testSecret.toString("base64"),
+      env: { FIELDGATE_SECRET: next.toString("base64") },
+    });
+    node = await start(testSecret);
+    device = new Device(node.api, device.token);
   });
 
   test("a restore brings events and vault keys back, and cursors of before begin anew", async () => {

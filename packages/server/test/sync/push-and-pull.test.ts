@@ -294,6 +294,20 @@ describe.each(databases)("events on $name", ({ fresh }) => {
     ]);
   });
 
+  test("are counted by their results", async () => {
+    const { registry } = node.app.http.httpSettings.metrics;
+    const pushed = async (result: string) => {
+      const line = new RegExp(`^fieldgate_sync_events_pushed_total\\{result="${result}"\\} (\\d+)$`, "m");
+      return Number(line.exec(await registry.metrics())?.[1]);
+    };
+    const before = await Promise.all(["accepted", "duplicate", "rejected"].map(pushed));
+    const event = device.event("household-visit", {});
+    await device.push(event, event, device.event("update-group", {}), device.event("household-visit", {}));
+    const after = await Promise.all(["accepted", "duplicate", "rejected"].map(pushed));
+    expect(after.map((count, index) => count - (before[index] ?? 0))).toEqual([2, 1, 1]);
+    expect(await registry.metrics()).toMatch(/^fieldgate_sync_events_pulled_total [1-9]/m);
+  });
+
   test("a session that pushes without end is slowed down", async () => {
     const { store } = node.app.services;
     const flooder = await Device.ofWorker(node, "amina");
