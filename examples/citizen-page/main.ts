@@ -1,7 +1,7 @@
 import { AuthManager } from "@fieldgate/client";
 import { IndexedDbAuthStorageAdapter } from "@fieldgate/client/storage/indexed-db";
 
-const server = document.documentElement.dataset.server ?? "http://127.0.0.1:3000";
+const server = document.documentElement.dataset.server ?? "http://localhost:3000";
 const ways = [{ type: "otp", fields: { serverUrl: server } }];
 const auth = new AuthManager(ways, server, new IndexedDbAuthStorageAdapter("demo"));
 const output = document.querySelector("output") as HTMLOutputElement;

@@ -3,7 +3,7 @@ import { IndexedDbAuthStorageAdapter } from "@fieldgate/client/storage/indexed-d
 import { EntityDataManager, EventApplierService, InternalSyncManager } from "@fieldgate/entity-data";
 import { IndexedDbEntityStore, IndexedDbEventStore } from "@fieldgate/entity-data/stores/indexed-db";
 
-const server = document.documentElement.dataset.server ?? "http://127.0.0.1:3000";
+const server = document.documentElement.dataset.server ?? "http://localhost:3000";
 const tenant = document.documentElement.dataset.tenant ?? "demo";
 
 const auth = new AuthManager([], server, new IndexedDbAuthStorageAdapter(tenant));

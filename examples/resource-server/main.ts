@@ -6,11 +6,11 @@ import { createRemoteJWKSet, errors, jwtVerify } from "jose";
  * Another service that accepts Fieldgate's tokens: it verifies them by the published keys, and asks nobody at each request.
  * A token lives for minutes; where a logout must count within seconds, ask check-token as well.
  *
- * node main.ts --issuer https://auth.example.org --tenant demo
+ * npx node examples/resource-server/main.ts --issuer https://auth.example.org --tenant demo
  */
 const { values } = parseArgs({
   options: {
-    issuer: { type: "string", default: "http://127.0.0.1:3000" },
+    issuer: { type: "string", default: "http://localhost:3000" },
     audience: { type: "string" },
     tenant: { type: "string", default: "demo" },
     port: { type: "string", default: "4000" },

@@ -2,10 +2,10 @@ import { parseArgs } from "node:util";
 import { AuthManager } from "@fieldgate/client";
 import { FileAuthStorageAdapter } from "@fieldgate/client/storage/file";
 
-/** Signs a worker in once, and stays signed in from then on: node main.ts --server URL --username NAME < password.txt */
+/** Signs a worker in once, and stays signed in from then on: npx node examples/worker-script/main.ts --server URL --username NAME < password.txt */
 const { values } = parseArgs({
   options: {
-    server: { type: "string", default: "http://127.0.0.1:3000" },
+    server: { type: "string", default: "http://localhost:3000" },
     tenant: { type: "string", default: "demo" },
     directory: { type: "string" },
     username: { type: "string" },

@@ -93,7 +93,8 @@ export const errors = {
   step_up_required: {
     status: 403,
     title: "Second step required",
-    detail: "A code was sent as a second step. Send it with the challenge of this answer.",
+    detail:
+      "A code was sent as a second step. Send both, this answer's challenge and the code, to POST /api/auth/otp/verify.",
   },
   assistance_required: {
     status: 403,

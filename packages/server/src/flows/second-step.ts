@@ -48,7 +48,9 @@ export async function demandSecondStep(
   const answer = await store.transaction(async (tx) => {
     const keyId = keyring.mac("otp").id;
     const fresh = { slot, id: opaqueId(), tenantId: home.id, recipient, purpose: "step-up", keyId } as const;
-    const { challenge, send, expiresIn } = await openChallenge(tx, fresh, home.policy.otp);
+    // No longer than the handle it is sent with: the message says how long the code is good.
+    const life = Math.min(home.policy.otp.life, home.policy.otp.handle);
+    const { challenge, send, expiresIn } = await openChallenge(tx, fresh, { ...home.policy.otp, life });
     if (send) {
       const rates = sendRates(indexKey, home.policy.otp, { tenantId: home.id, subject, network: null });
       demandOpen(await secondsUntilOpen(tx, tenantSendRate(indexKey, home.policy.otp, home.id)));
@@ -61,7 +63,7 @@ export async function demandSecondStep(
     return {
       challenge: handle,
       destination: maskedAddress(address),
-      expiresIn: Math.min(expiresIn, home.policy.otp.handle),
+      expiresIn,
     };
   });
   throw new Fault("step_up_required", { extra: answer });
