@@ -35,7 +35,7 @@ export async function checkProviders(store: Store, config: Config, clock: Clock)
       if (!(error instanceof ProviderFetchError)) throw error;
       const sentence = `${first.issuer} of ${tenants}: ${error.reason}. ${error.message}`;
       // One tenant's provider that is away is no reason to take the whole service for broken.
-      const isPassing = error.reason === "timed_out" || error.reason === "unreachable" || error.reason === "status";
+      const isPassing = ["not_found", "timed_out", "unreachable", "status"].includes(error.reason);
       return (isPassing ? warn : bad)("providers", sentence, remedies[error.reason]);
     }
   });
