@@ -56,9 +56,9 @@ describe.each(databases)("TEN1: one tenant's flood is that tenant's, on $name", 
       over = true;
       await Promise.all(flooding);
     }
-    // Whoever is at it finishes, and perhaps one turn more: not the 64 that wait.
+    // Whoever is at it or at hand finishes, and perhaps one turn more: not the 64 that wait.
     expect(overtaken.length).toBe(6);
-    for (const count of overtaken) expect(count).toBeLessThanOrEqual(2 * availableParallelism() + 2);
+    for (const count of overtaken) expect(count).toBeLessThanOrEqual(4 * availableParallelism() + 2);
   });
 
   /** For each comparison of a tenant: how many of the others' were finished while it waited for its turn. */
