@@ -26,8 +26,9 @@ export const help = `Measures the exchange of events between Chromium and the se
 
 push: events that lie sealed in IndexedDB go to a service in a process of its own, on SQLite and on PostgreSQL; beside it the
 rows which that service stored are inserted into the same kind of database, 500 in a transaction, by a program that does nothing
-else. The target is half of that rate or 2,000 events a second, whichever is lower. unsynced: \`hasUnsyncedEvents()\`, its slowest
-of a hundred. pull: what the page's heap grows by from the first fifth of the pull to its end, swept before each look.
+else. The target is half of that rate or 2,000 events a second, whichever is lower. unsynced: the median of 1,000 calls of
+\`hasUnsyncedEvents()\`; the p99 stands beside it. pull: what the page's heap grows by from the first fifth of the pull to its
+end, swept before each look.
 
 The results are also written to bench/results/sync.json. The exit code is 1 when a target is missed. It needs Chromium, runs on
 this machine alone and takes about five minutes.

@@ -125,4 +125,21 @@ describe("with a real service", () => {
     expect(await manager.syncWithSyncServer()).toMatchObject({ pushed: 1 });
     await manager.logout();
   });
+
+  test("a citizen writes about themselves alone: what they write about another is kept, with the reason", async () => {
+    const birth = { year: 1990, month: 5, day: 17, estimated: false };
+    const own = await service.node.addPerson({ nationalIds: [{ type: "national", number: "12345678" }], birth });
+    const another = await service.node.addPerson({ names: { given: "Another" } });
+    const { manager, auth } = device({ configs: [{ type: "id", fields: { serverUrl: service.url } }] });
+    await auth.initialize();
+    await auth.adapter("id").authenticateWithId("12345678", "1990-05-17", "demo");
+    const note = (entityId: string) => ({ type: "update-individual", entityId, data: { note: "moved" } });
+    const [, refused] = await manager.submitForms([note(own), note(another)]);
+    const { pushed, rejected } = await manager.syncWithSyncServer();
+    expect(pushed).toBe(1);
+    expect(rejected).toEqual([{ id: refused?.event.id, code: "forbidden", message: expect.any(String) }]);
+    expect((await manager.getRejectedEvents()).map(({ receipt }) => receipt?.code)).toEqual(["forbidden"]);
+    expect((await manager.getAllEntities()).map(({ id }) => id)).toEqual([own]);
+    expect(await manager.logout()).toEqual({ unsynced: 0 });
+  });
 });

@@ -47,26 +47,49 @@ interface Batch {
 }
 
 const encoder = new TextEncoder();
-const pageSize = 50;
+const isAscii = /^[\0-\x7f]*$/;
+const bytesOf = (text: string): number => (isAscii.test(text) ? text.length : encoder.encode(text).length);
 
-/** Sends everything that is pending, in its order. While one batch is on its way the next is opened. */
+/** Events that are opened at once: few at first, for they may be large. */
+const [firstPage, laterPage] = [50, 200];
+const smallEvent = 4096;
+
+/**
+ * Sends everything that is pending, in its order. While one batch is on its way, the next is opened and the results of the last are
+ * stored: what is cut off before they are is sent again, and the service knows it.
+ */
 export async function push(given: PushParts): Promise<Pushed> {
   const parts = { ...given, limits: { ...given.limits } };
-  const { session, signal } = parts;
   const total = { accepted: 0, duplicates: 0, rejected: [] as RejectedEvent[] };
+  let settled: Promise<void> = Promise.resolve();
   const note = async (events: readonly EntityEvent[], results: readonly PushResult[]) => {
-    await session.settle(events, results);
-    for (const { id, status, code = "rejected", message = "" } of results) {
-      if (status === "accepted") total.accepted++;
-      else if (status === "duplicate") total.duplicates++;
-      else total.rejected.push({ id, code, message });
-    }
-    parts.onSettled(results.length);
+    await settled;
+    settled = parts.session.settle(events, results).then(() => {
+      for (const { id, status, code = "rejected", message = "" } of results) {
+        if (status === "accepted") total.accepted++;
+        else if (status === "duplicate") total.duplicates++;
+        else total.rejected.push({ id, code, message });
+      }
+      parts.onSettled(results.length);
+    });
+    // It is waited for before the next, and in the end.
+    settled.catch(() => 0);
   };
+  try {
+    await pushAll(parts, note);
+  } finally {
+    await settled;
+  }
+  return total;
+}
+
+type Note = (events: readonly EntityEvent[], results: readonly PushResult[]) => Promise<void>;
+
+async function pushAll(parts: PushParts & { limits: PushLimits }, note: Note): Promise<void> {
   let next = gather(parts, 0);
   for (;;) {
     const { parcels, tooLarge, lastSequence } = await next;
-    if (parcels.length + tooLarge.length === 0) return total;
+    if (parcels.length + tooLarge.length === 0) return;
     next = gather(parts, lastSequence);
     // It is waited for in the next round, if there is one.
     next.catch(() => 0);
@@ -76,7 +99,7 @@ export async function push(given: PushParts): Promise<Pushed> {
         tooLarge.map((event) => refusal(event, parts.limits)),
       );
     if (parcels.length > 0) await deliver(parts, parcels, note);
-    signal.throwIfAborted();
+    parts.signal.throwIfAborted();
   }
 }
 
@@ -84,7 +107,7 @@ export async function push(given: PushParts): Promise<Pushed> {
 async function deliver(
   parts: PushParts & { limits: PushLimits },
   parcels: readonly Parcel[],
-  note: (events: readonly EntityEvent[], results: readonly PushResult[]) => Promise<void>,
+  note: Note,
 ): Promise<void> {
   const events = parcels.map(({ event }) => event);
   const half = Math.ceil(parcels.length / 2);
@@ -118,10 +141,12 @@ async function gather({ session, limits }: PushParts, after: number): Promise<Ba
   let lastSequence = after;
   // What is too large for the service is large here too: a few of them are enough at once.
   while (parcels.length < limits.batchEvents && tooLarge.length < 10) {
-    const page = await session.pending(lastSequence, Math.min(pageSize, limits.batchEvents - parcels.length));
+    const isSmall = parcels.length > 0 && bytes / parcels.length < smallEvent;
+    const room = limits.batchEvents - parcels.length;
+    const page = await session.pending(lastSequence, Math.min(room, isSmall ? laterPage : firstPage));
     for (const event of page) {
       const parcel = toParcel(event);
-      if (encoder.encode(JSON.stringify(event.data)).length > limits.eventBytes) {
+      if (parcel.bytes > limits.eventBytes && bytesOf(JSON.stringify(event.data)) > limits.eventBytes) {
         tooLarge.push(event);
       } else if (parcels.length > 0 && bytes + parcel.bytes + 1 > limits.batchBytes) {
         return { parcels, tooLarge, lastSequence };
@@ -140,13 +165,13 @@ function toParcel(event: EntityEvent): Parcel {
   const { id, entityId, type, data, deviceTime, sequence, baseVersion, hash } = event;
   const wire: SyncEvent = { id, entityId, type, data, deviceTime, sequence, baseVersion, ...(hash && { hash }) };
   const text = JSON.stringify(wire);
-  return { event, text, bytes: encoder.encode(text).length };
+  return { event, text, bytes: bytesOf(text) };
 }
 
 const toBody = (deviceId: string, parcels: readonly Parcel[]): string =>
   `{"deviceId":${JSON.stringify(deviceId)},"events":[${parcels.map(({ text }) => text).join(",")}]}`;
 
-const frameBytes = (deviceId: string): number => encoder.encode(toBody(deviceId, [])).length;
+const frameBytes = (deviceId: string): number => bytesOf(toBody(deviceId, []));
 
 function refusal({ id }: EntityEvent, { eventBytes }: PushLimits): PushResult {
   const message = `The form is larger than ${eventBytes / 1024} KiB, which is more than the service takes.`;
