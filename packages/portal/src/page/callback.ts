@@ -2,6 +2,26 @@ import type { AuthManager } from "@fieldgate/client";
 import type { AuthConfig } from "@fieldgate/contract";
 import { providersOf } from "../sign-in/ways.ts";
 
+const namedKey = "fieldgate:tenant";
+
+/**
+ * An identity provider comes back to the plain address. Where the person had named a programme in it, the page is opened again under that
+ * one, with the provider's answer: its policy, and its adapters, are the right ones then. True: this page goes.
+ */
+export function returnToNamed(): boolean {
+  const query = new URLSearchParams(location.search);
+  const named = query.get("tenant");
+  const remembered = sessionStorage.getItem(namedKey);
+  if (named !== null) sessionStorage.setItem(namedKey, named);
+  else if (!query.has("state")) sessionStorage.removeItem(namedKey);
+  else if (remembered !== null) {
+    query.set("tenant", remembered);
+    location.replace(`?${query}`);
+    return true;
+  }
+  return false;
+}
+
 /** Finishes a sign-in that went through an identity provider and came back to this page. */
 export async function takeCallback(auth: AuthManager, config: AuthConfig): Promise<void> {
   const query = new URLSearchParams(location.search);

@@ -7,7 +7,7 @@ import { type Trouble, troubleOf } from "../sign-in/trouble.ts";
 import { fetchConfig, openManager } from "../sign-in/ways.ts";
 import type { StringKey } from "../strings/en.ts";
 import { chooseLanguage, english, type LanguageCode, loadSpeech, type Speech } from "../strings/languages.ts";
-import { takeCallback } from "./callback.ts";
+import { returnToNamed, takeCallback } from "./callback.ts";
 import type { demoView } from "./demo.ts";
 import { Devices } from "./devices.ts";
 import { frame } from "./frame.ts";
@@ -48,7 +48,7 @@ export class FieldgatePortal extends LitElement {
     for (const name of ["online", "offline"]) addEventListener(name, () => this.requestUpdate());
     const wanted = [localStorage.getItem(languageKey), ...navigator.languages];
     this.#speak(chooseLanguage(wanted));
-    this.#open(new URLSearchParams(location.search).get("tenant") ?? this.#page.tenant ?? "");
+    if (!returnToNamed()) this.#open(new URLSearchParams(location.search).get("tenant") ?? this.#page.tenant ?? "");
   }
 
   override render(): TemplateResult {
