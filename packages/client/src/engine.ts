@@ -93,7 +93,7 @@ export function createEngine(
       try {
         return (await import("./renewal/renewal.ts")).createRenewal(engine);
       } catch (cause) {
-        throw new NetworkError("A part of the client did not load.", { cause });
+        throw new NetworkError("A script did not load.", { cause });
       }
     }),
     onAnswer(error?: AuthError) {

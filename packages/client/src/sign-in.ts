@@ -32,7 +32,7 @@ export function createSignIn(engine: Engine): SignIn {
       // Our own adapters have stored it themselves, with all that belongs to it.
       if (sessions.held?.provider === provider && sessions.held.token === token) return answer;
       if (tenantId && given !== tenantId) {
-        throw new AuthError("tenant_mismatch", `The service answered for ${given}, not ${tenantId}.`);
+        throw new AuthError("tenant_mismatch", `The answer is for ${given}, not ${tenantId}.`);
       }
       const version = Math.floor(Math.random() * 2 ** 52);
       const frame = { version, provider, server, signedInAt: clock.now(), keyId: begun.keyId, idToken };

@@ -41,7 +41,7 @@ export class IndexedDbAuthStorageAdapter extends DeferredStorage {
       if (!globalThis.crypto?.subtle) throw new Error("this page is not a secure context");
       return await openSealed(tenantId, onLost);
     } catch (cause) {
-      this.warning = `Sessions will not outlive this page: ${(cause as Error).message || cause}.`;
+      this.warning = `Sessions end with this page: ${(cause as Error).message || cause}.`;
       return openMemory(tenantId);
     }
   }

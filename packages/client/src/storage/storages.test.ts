@@ -124,7 +124,7 @@ describe("IndexedDB storage", () => {
     try {
       const storage = new IndexedDbAuthStorageAdapter("private");
       await storage.initialize();
-      expect(storage.warning).toMatch(/will not outlive this page.*did not allow mutations/);
+      expect(storage.warning).toMatch(/end with this page.*did not allow mutations/);
       await storage.put("otp", session);
       expect(await storage.replace("otp", 1, { ...session, version: 2 })).toBe(true);
       expect(await storage.get("otp")).toEqual({ ...session, version: 2 });
