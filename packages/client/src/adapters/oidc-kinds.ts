@@ -8,6 +8,8 @@ export interface OidcKind {
   issuer(authority: string, fields: OidcFields): string;
   /** Whether tokens may name the issuer with a slash at its end. The discovery document says whether they do. */
   readonly mayEndWithSlash: boolean;
+  /** What its scope must say, besides, for a refresh token. */
+  readonly renewalScope: string;
   /** What the authorization request says besides the standard's parameters. */
   parameters(fields: OidcFields): Readonly<Record<string, string | undefined>>;
   /** Claims that every token must have exactly so: the membership that lets a person in. */
@@ -20,6 +22,7 @@ const hosted: OidcKind = {
   type: "oidc_a",
   issuer: (authority) => authority,
   mayEndWithSlash: true,
+  renewalScope: " offline_access",
   parameters: ({ organization }) => ({ organization }),
   claims: ({ organization }) => ({ org_id: organization }),
   accessClaims: {},
@@ -32,6 +35,8 @@ const selfHosted: OidcKind = {
     return authority.endsWith(end) ? authority : authority + end;
   },
   mayEndWithSlash: false,
+  // There is one in any case; with `offline_access` it would outlive a logout.
+  renewalScope: "",
   // The issuer is the realm: nothing more need be said, or be asked for.
   parameters: () => ({}),
   claims: () => ({}),

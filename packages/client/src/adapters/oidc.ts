@@ -68,7 +68,7 @@ export class OidcAuthAdapter extends ServerAuthAdapter {
     const at = this.context.deviceNow();
     const pair = await generatePair(keys().extractable);
     const [state, salt, verifier] = [random(16), random(16), random(32)];
-    const more = session === "provider" ? " offline_access" : "";
+    const more = session === "provider" ? this.#kind.renewalScope : "";
     const url = await this.#protocol.page("authorization_endpoint", {
       client_id: this.#fields.client_id,
       redirect_uri: redirectUri,

@@ -82,7 +82,7 @@ export function adapterConformance(subject: AdapterSubject): ConformanceCase[] {
         claim(username !== token, "the username is not the token");
         claim((await adapter.validateToken(token)) === true, "validateToken(token) is true");
         claim((await adapter.isAuthenticated()) === true, "isAuthenticated is true");
-        const last = token.at(-1) === "A" ? "B" : "A";
+        const last = token.at(-5) === "A" ? "B" : "A";
         const altered = await adapter
           .validateToken(`${token.slice(0, -5)}${last}${token.slice(-4)}`)
           .catch(() => false);
