@@ -7,6 +7,7 @@ import { openStore } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
 import { createKeyVault, type KeyVault } from "../tokens/key-vault.ts";
 import { demandFile, demandSchema } from "./database-state.ts";
+import { usageMistake } from "./usage-mistake.ts";
 
 export { CliFailure } from "./cli-failure.ts";
 
@@ -74,8 +75,10 @@ export interface CommandText {
 /** Adds a command with the options that all have, and examples at the end of its help. */
 export function defineCommand(parent: Command, usage: string, { summary, examples, notes }: CommandText): Command {
   const shown = examples.map(([line, purpose]) => `  # ${purpose}\n  $ ${line}`).join("\n");
-  return parent
-    .command(usage)
+  const command = parent.command(usage);
+  const takesPassword = () => command.options.some(({ long }) => long === "--password-stdin");
+  return command
+    .configureOutput({ outputError: (text, write) => write(usageMistake(text, takesPassword())) })
     .summary(summary)
     .description(summary)
     .option("--json", "write JSON to stdout, and nothing else")

@@ -1,7 +1,8 @@
 import { existsSync, rmSync, writeFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import type { Command } from "commander";
 import type { Config } from "../config/config.ts";
+import { withPathsFrom } from "../config/file-paths.ts";
 import { configFileName } from "../config/load-config.ts";
 import { parseConfig } from "../config/parse-config.ts";
 import { addTenant } from "../people/tenants.ts";
@@ -51,8 +52,8 @@ export function addInitCommand(program: Command, cli: CliContext): void {
     if (existsSync(file))
       throw new CliFailure(`${file} exists already and is left alone. Name another file with --out.`);
     const answers = await initAnswers(cli, options);
-    const env = initEnvironment(cli.env, answers);
-    const config = parseConfig(env.all, { cwd: cli.cwd, dev: options.dev ?? false });
+    const env = initEnvironment(withPathsFrom(cli.cwd, cli.env), answers);
+    const config = parseConfig(env.all, { cwd: dirname(file), dev: options.dev ?? false });
     const admin = checkUsername(answers.admin);
     const tenant = { id: answers.tenant, name: answers.tenantName, settings: { adapters: [], hosts: [], policy: {} } };
     const passwordHash = await hashPassword(await readNewPassword(cli, options, { username: admin, tenant, config }));

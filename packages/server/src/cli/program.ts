@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { ConfigError } from "../config/config-error.ts";
+import { didYouMean } from "../config/suggest.ts";
 import { Fault } from "../fault.ts";
 import { SchemaMismatch } from "../store/migrate.ts";
 import { StoreUnavailable } from "../store/store.ts";
@@ -21,6 +22,7 @@ import { addSecretCommands } from "./secret.ts";
 import { addServeCommand } from "./serve.ts";
 import { addSessionsCommands } from "./sessions.ts";
 import { addTenantCommands } from "./tenant.ts";
+import { usageMistake } from "./usage-mistake.ts";
 import { addUserCommands } from "./user.ts";
 
 const footer = `Every command takes --help, --json, --config FILE and --dev. Exit codes: 0 done, 1 failed, 2 wrong usage or
@@ -41,6 +43,7 @@ export function createProgram(cli: CliContext): Command {
     .configureOutput({
       writeOut: (text) => void cli.stdout.write(text),
       writeErr: (text) => void cli.stderr.write(text),
+      outputError: (text, write) => write(usageMistake(text, false)),
     })
     .exitOverride();
   program.commandsGroup("Start:");
@@ -67,11 +70,28 @@ export function createProgram(cli: CliContext): Command {
 /** Runs one command line; every mistake ends as a sentence on stderr and an exit code. */
 export async function runCommandLine(args: readonly string[], cli: CliContext): Promise<void> {
   try {
-    await createProgram(cli).parseAsync(args, { from: "user" });
+    const program = createProgram(cli);
+    demandHelpOfCommand(program, args);
+    await program.parseAsync(args, { from: "user" });
   } catch (error) {
     const { sentence, exitCode } = explain(error);
     if (sentence !== "") cli.stderr.write(`${sentence}\n`);
     cli.exitCode = exitCode;
+  }
+}
+
+/** `help` with a name that is none would show the whole help, as if nothing were wrong. */
+function demandHelpOfCommand(program: Command, args: readonly string[]): void {
+  const words = args.slice(0, 3).filter((word) => !word.startsWith("-"));
+  if (!words.slice(0, 2).includes("help")) return;
+  let group = program;
+  for (const word of words.filter((name) => name !== "help")) {
+    const found = group.commands.find((command) => command.name() === word);
+    if (!found && group.commands.length > 0) {
+      const names = group.commands.map((command) => command.name());
+      group.error(`error: unknown command '${word}'.${didYouMean(word, names)}`);
+    }
+    group = found ?? group;
   }
 }
 

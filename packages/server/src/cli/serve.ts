@@ -1,7 +1,10 @@
+import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import { hostInUrl } from "../config/address.ts";
 import type { Config } from "../config/config.ts";
 import { variables } from "../config/variables.ts";
+import { findTenant } from "../people/tenants.ts";
+import type { Store } from "../store/store.ts";
 import { CliFailure } from "./cli-failure.ts";
 import { type CliContext, defineCommand, onRun } from "./context.ts";
 import { checkTls, checkWiring } from "./doctor-machine.ts";
@@ -23,6 +26,7 @@ export function addServeCommand(program: Command, cli: CliContext): void {
   onRun(command, cli, async (run) => {
     const config = run.config();
     demandTls(config);
+    demandDatabase(config);
     for (const { state, sentence, remedy } of [...checkWiring(config), ...checkTls(config, cli.clock.now())]) {
       if (state !== "ok") run.note(`warning: ${sentence} ${remedy}`);
     }
@@ -31,6 +35,12 @@ export function addServeCommand(program: Command, cli: CliContext): void {
     const app = await createApp(config).catch((error: unknown) => {
       throw startFailure(error, config);
     });
+    try {
+      await demandDefaultTenant(app.services.store, config);
+    } catch (error) {
+      await app.close();
+      throw error;
+    }
     let address: { readonly url: string; readonly metricsUrl: string | null };
     try {
       address = await app.listen();
@@ -44,7 +54,10 @@ export function addServeCommand(program: Command, cli: CliContext): void {
       if (stopping) return cli.exit(signal === "SIGINT" ? 130 : 143);
       stopping = true;
       app.close().then(
-        () => cli.exit(0),
+        () => {
+          run.note(`Fieldgate has stopped, as ${signal} asked.`);
+          cli.exit(0);
+        },
         (error: unknown) => {
           run.note(`error: The shutdown did not finish: ${error instanceof Error ? error.message : String(error)}`);
           cli.exit(1);
@@ -68,6 +81,29 @@ export function addServeCommand(program: Command, cli: CliContext): void {
 function demandTls({ tls }: Config): void {
   const verdict = tls && readTlsFiles(tls);
   if (verdict && "problem" in verdict) throw new CliFailure(`${verdict.problem} ${verdict.remedy}`, 2);
+}
+
+const databaseName = ({ database }: Config) =>
+  database.kind === "sqlite" ? database.file : `the PostgreSQL database ${URL.parse(database.url)?.pathname.slice(1)}`;
+
+/** A default tenant tells of a deployment that was set up: an empty database in its place would be a wrong path. */
+function demandDatabase(config: Config): void {
+  const { database, defaultTenant, mode } = config;
+  if (defaultTenant === null || database.kind !== "sqlite" || existsSync(database.file)) return;
+  throw new CliFailure(
+    `There is no database at ${database.file}, so no tenant ${defaultTenant} (FIELDGATE_DEFAULT_TENANT) either. Set ` +
+      "FIELDGATE_DATA_DIR or FIELDGATE_DATABASE_URL to where it is, or make one with `fieldgate init" +
+      `${mode === "development" ? " --dev" : ""}\`.`,
+  );
+}
+
+async function demandDefaultTenant(store: Store, config: Config): Promise<void> {
+  const { defaultTenant } = config;
+  if (defaultTenant === null || (await findTenant(store, defaultTenant))) return;
+  throw new CliFailure(
+    `FIELDGATE_DEFAULT_TENANT is ${defaultTenant}, and ${databaseName(config)} has no such tenant. See that this is ` +
+      `the right database; add the tenant with \`fieldgate tenant add ${defaultTenant}\`, or change the variable.`,
+  );
 }
 
 /** What the operating system says, with what to do about it. */

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -36,6 +36,24 @@ describe("loadConfig", () => {
     write("other.env", `FIELDGATE_BASE_URL=https://other.example.org\nFIELDGATE_SECRET=${secret}`);
     expect(loadConfig({}, { cwd, file: "other.env" }).baseUrl).toBe("https://other.example.org");
     expect(() => loadConfig({}, { cwd, file: "missing.env" })).toThrow(/There is no file .*missing\.env/);
+  });
+
+  it("relative paths start from the file's folder; those of the environment from where the command runs", () => {
+    const file = write(
+      "other.env",
+      `FIELDGATE_BASE_URL=https://a.org\nFIELDGATE_SECRET=${secret}\nFIELDGATE_DELIVERY=@channels.json\n`,
+    );
+    write("channels.json", '[{"type":"smtp","url":"smtp://mail.example.org","from":"a@example.org"}]');
+    const elsewhere = mkdtempSync(join(tmpdir(), "fieldgate-config-"));
+    const read = (env = {}) => loadConfig(env, { cwd: elsewhere, file });
+    expect(read()).toMatchObject({ dataDir: join(cwd, ".fieldgate"), delivery: [{ type: "smtp" }] });
+    expect(read().database).toEqual({ kind: "sqlite", file: join(cwd, ".fieldgate", "fieldgate.db") });
+    const given = read({ FIELDGATE_DATA_DIR: "data", FIELDGATE_DATABASE_URL: "sqlite:x.db" });
+    expect(given).toMatchObject({ dataDir: join(elsewhere, "data"), database: { file: join(elsewhere, "x.db") } });
+    write("other.env", `${readFileSync(file, "utf8")}FIELDGATE_DATA_DIR=data\nFIELDGATE_DATABASE_URL=sqlite:x.db\n`);
+    expect(read()).toMatchObject({ dataDir: join(cwd, "data"), database: { file: join(cwd, "x.db") } });
+    expect(loadConfig({}, { cwd: elsewhere, dev: true, file: null }).dataDir).toBe(join(elsewhere, ".fieldgate"));
+    rmSync(elsewhere, { recursive: true });
   });
 
   it("refuses an unknown variable in the file", () => {

@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { chmodSync, linkSync, mkdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import type { Config } from "./config.ts";
 import { ConfigError } from "./config-error.ts";
+import { withPathsFrom } from "./file-paths.ts";
 import { defaultDataDir, parseConfig } from "./parse-config.ts";
 import type { Environment } from "./variable-reader.ts";
 import { variableNames } from "./variables.ts";
@@ -20,16 +21,24 @@ export interface LoadOptions {
 /** The configuration file that is read by itself. */
 export const configFileName = "fieldgate.env";
 
-/** Reads the configuration from variables and, for those not set, from the configuration file. */
+/**
+ * Reads the configuration from variables and, for those not set, from the configuration file. Relative paths in the file,
+ * and the default data directory, start from the file's folder, so that a deployment is the same wherever a command is
+ * run; those of variables start from `cwd`.
+ */
 export function loadConfig(env: Environment, options: LoadOptions = {}): Config {
   const cwd = options.cwd ?? process.cwd();
   const dev = options.dev ?? false;
+  const folder = dirname(resolve(cwd, options.file ?? configFileName));
   const given = Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== "");
-  const merged: Record<string, string | undefined> = { ...readConfigFile(cwd, options), ...Object.fromEntries(given) };
+  const merged: Record<string, string | undefined> = {
+    ...readConfigFile(cwd, options),
+    ...withPathsFrom(cwd, Object.fromEntries(given)),
+  };
   if (dev && !merged.FIELDGATE_SECRET && !merged.FIELDGATE_SECRET_FILE) {
-    merged.FIELDGATE_SECRET = developmentSecret(resolve(cwd, merged.FIELDGATE_DATA_DIR ?? defaultDataDir));
+    merged.FIELDGATE_SECRET = developmentSecret(resolve(folder, merged.FIELDGATE_DATA_DIR ?? defaultDataDir));
   }
-  return parseConfig(merged, { cwd, dev });
+  return parseConfig(merged, { cwd: folder, dev });
 }
 
 function readConfigFile(cwd: string, { file, onWarning }: LoadOptions): Environment {

@@ -7,7 +7,7 @@ export const variables = {
   FIELDGATE_SECRET_PREVIOUS_FILE: "a file that holds the previous secret",
   FIELDGATE_DATABASE_URL: "postgres://… or sqlite:PATH (default: a file in the data directory)",
   FIELDGATE_DATABASE_POOL: "PostgreSQL connections of one node (default 10)",
-  FIELDGATE_DATA_DIR: "where files are kept (default ./.fieldgate)",
+  FIELDGATE_DATA_DIR: "where files are kept (default .fieldgate beside the configuration file)",
   FIELDGATE_DELIVERY: "JSON list of the channels that codes are sent by, or @FILE that holds it",
   FIELDGATE_HOST: "the address to listen on; HOST is read too (default 127.0.0.1, with TLS 0.0.0.0)",
   FIELDGATE_PORT: "the port to listen on; PORT is read too (default 3000)",

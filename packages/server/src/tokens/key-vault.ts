@@ -51,7 +51,7 @@ export function createKeyVault(secret: Uint8Array, previous?: Uint8Array | null)
       const wrapping = known.find((candidate) => candidate.secretId === secretId);
       if (!wrapping || text === undefined) {
         throw new KeyVaultError(
-          `The key ${id} is sealed under another secret. Start with the FIELDGATE_SECRET this database was made with.`,
+          `The key ${id} is sealed under another secret. Start with the FIELDGATE_SECRET that this database has now: after \`secret rotate\` the new one.`,
         );
       }
       const bytes = Buffer.from(text, "base64url");

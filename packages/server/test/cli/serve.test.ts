@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { get } from "node:https";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
@@ -225,6 +225,22 @@ describe("serve as a process", () => {
     expect(outcome.stderr).toContain("FIELDGATE_DELIVERY: is missing: without a channel no code can be sent.");
     const bad = await line.run(["serve"], { env: { ...env, FIELDGATE_DELIVERY: '[{"type":"smtp"}]' } });
     expect(bad).toMatchObject({ code: 2, stderr: expect.stringContaining("FIELDGATE_DELIVERY[0].url: is missing") });
+  });
+
+  it("refuses a default tenant that its database does not have, and makes no database for it", async () => {
+    const env = { FIELDGATE_DEFAULT_TENANT: "kenya", FIELDGATE_DATA_DIR: "tenantless" };
+    const file = join(line.cwd, "tenantless", "fieldgate.db");
+    const none = await line.run(["serve", "--dev"], { env });
+    expect(none).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining(`no database at ${file}`) });
+    expect(existsSync(file)).toBe(false);
+    const begun = await serve(line, ["--dev"], { FIELDGATE_DATA_DIR: "tenantless" });
+    expect(await begun.stop()).toBe(0);
+    expect(begun.output()).toContain("Fieldgate has stopped, as SIGTERM asked.");
+    const empty = await line.run(["serve", "--dev"], { env: { ...env, FIELDGATE_LOG_LEVEL: "error" } });
+    expect(empty).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining(`${file} has no such tenant`) });
+    await line.jsonHere(["tenant", "add", "kenya", "--dev"], { env });
+    const served = await serve(line, ["--dev"], env);
+    expect(await served.stop()).toBe(0);
   });
 
   it("a port that is taken is named", async () => {

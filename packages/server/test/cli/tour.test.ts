@@ -100,6 +100,8 @@ describe.each(databases)("a deployment's life on $name", ({ name, fresh }) => {
     expect(shown.stdout).toContain("oidc_b: authority=https://sso.example.org");
     const clash = await line.runHere(["tenant", "set", "kenya", "--host", "id.uganda.example.org"]);
     expect(clash).toMatchObject({ code: 1, stderr: expect.stringContaining("belongs to another tenant") });
+    // Nobody answers at that provider, and the doctor would ask.
+    await line.jsonHere(["tenant", "set", "uganda", "--remove-adapter", "oidc_b"]);
   });
 
   it("tenant set reads all settings from a file", async () => {
