@@ -198,7 +198,7 @@ function demandChannel({ mode, delivery }: Config, { channels = [] }: AppParts):
   if (mode === "development" || delivery.length + channels.length > 0) return;
   const sentence =
     "is missing: without a channel no code can be sent. " +
-    'Set it to a JSON list such as [{"type":"smtp","url":"smtp://…","from":"…"}], or to @FILE that holds one.';
+    'Set it to a JSON list such as [{"type":"smtp","url":"smtp://…","from":"…"}], or to @FILE that holds one: see docs/delivery.md.';
   throw new ConfigError([{ variable: "FIELDGATE_DELIVERY", sentence }]);
 }
 

@@ -40,7 +40,8 @@ export function addBeneficiaryEraseCommand(group: Command, cli: CliContext): voi
     const name = run.args[0] ?? "";
     const isEntity = await isOnlyInEvents(store, cipher, name);
     const { id } = isEntity ? { id: name } : await demandPerson(store, people, name);
-    if (!run.options.yes) await confirm(cli, `Erase everything that is kept of ${id}? There is no way back.`);
+    if (!run.options.yes)
+      await confirm(cli, `Erase everything that is kept of ${asTyped(name, id)}? There is no way back.`);
     const indexKey = await loadIndexKey(people);
     const traces = await store.transaction(async (tx) => {
       if (isEntity) {
@@ -58,6 +59,9 @@ export function addBeneficiaryEraseCommand(group: Command, cli: CliContext): voi
     return { json: { id, erased: true, ...files }, text: `${id} is erased. ${sentence(files)}` };
   });
 }
+
+/** What the operator typed, with the id it stands for. */
+const asTyped = (typed = "", id: string) => (typed === id ? id : `${typed} (${id})`);
 
 async function clearFiles(
   run: Run<YesOption>,
@@ -97,7 +101,8 @@ export function addBeneficiaryMergeCommand(group: Command, cli: CliContext): voi
     const into = await demandPerson(store, people, run.args[1] ?? "");
     const differ = from.birth && into.birth && contradicts(from.birth, into.birth);
     const warning = differ ? "Their dates of birth differ. " : "";
-    if (!run.options.yes) await confirm(cli, `${warning}Merge ${from.id} into ${into.id}? There is no way back.`);
+    const [fromTyped, intoTyped] = [asTyped(run.args[0], from.id), asTyped(run.args[1], into.id)];
+    if (!run.options.yes) await confirm(cli, `${warning}Merge ${fromTyped} into ${intoTyped}? There is no way back.`);
     else if (differ) run.note("warning: their dates of birth differ.");
     const indexKey = await loadIndexKey(people);
     const traces = await store.transaction(async (tx) => {

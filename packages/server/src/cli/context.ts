@@ -118,7 +118,7 @@ export function onRun<Options extends object>(
       async deployment() {
         const { database, secret, previousSecret } = readConfig();
         if (!store) {
-          demandFile(database);
+          demandFile(readConfig());
           store = await openStore(database, cli.clock);
           await demandSchema(store);
         }

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { sql } from "kysely";
-import type { DatabaseConfig } from "../config/config.ts";
+import type { Config } from "../config/config.ts";
 import { migrations } from "../store/migrate.ts";
 import type { Queries } from "../store/store.ts";
 import { CliFailure } from "./cli-failure.ts";
@@ -20,9 +20,11 @@ export async function schemaVersion(q: Queries): Promise<number> {
 }
 
 /** Opening a file that is not there would make an empty one. */
-export function demandFile(database: DatabaseConfig): void {
+export function demandFile({ database, mode }: Pick<Config, "database" | "mode">): void {
   if (database.kind === "sqlite" && !existsSync(database.file)) {
-    throw new CliFailure(`There is no database at ${database.file}. ${howToBegin}`);
+    const begin =
+      mode === "development" ? "Start the demo once with `npm start`, or run `fieldgate init --dev`." : howToBegin;
+    throw new CliFailure(`There is no database at ${database.file}. ${begin}`);
   }
 }
 

@@ -8,7 +8,7 @@ const patienceMs = 8000;
 export async function checkDelivery({ mode, delivery, baseUrl }: Config): Promise<Finding[]> {
   if (delivery.length === 0) {
     const sentence = "There is no channel: no code can be sent.";
-    const remedy = "Set FIELDGATE_DELIVERY: see fieldgate serve --help.";
+    const remedy = "Set FIELDGATE_DELIVERY: docs/delivery.md shows how.";
     return [mode === "production" ? bad("delivery", sentence, remedy) : warn("delivery", sentence, remedy)];
   }
   const channels = await openChannels(delivery, { baseUrl });

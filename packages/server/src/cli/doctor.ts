@@ -48,7 +48,7 @@ async function examine(cli: CliContext, readConfig: () => Config): Promise<Findi
     ...(await checkDelivery(config)),
   ];
   try {
-    demandFile(config.database);
+    demandFile(config);
     const store = await openStore(config.database, cli.clock);
     try {
       const database = await checkDatabase(store);

@@ -25,6 +25,7 @@ export function initEnvironment(
 }
 
 const suggestions = [
+  ["FIELDGATE_DELIVERY", "@channels.json"],
   ["FIELDGATE_TRUSTED_PROXIES", "127.0.0.1"],
   ["FIELDGATE_HOST", "0.0.0.0"],
   ["FIELDGATE_TLS_CERT", "/etc/fieldgate/cert.pem"],
@@ -40,7 +41,9 @@ export function configFileText(own: Values): string {
     const quote = value.includes("'") ? "`" : "'";
     return `# ${variables[name as keyof typeof variables]}\n${name}=${quote}${value}${quote}\n`;
   });
-  const more = suggestions.map(([name, example]) => `# ${variables[name]}\n#${name}=${example}\n`);
+  const more = suggestions
+    .filter(([name]) => !Object.hasOwn(own, name))
+    .map(([name, example]) => `# ${variables[name]}\n#${name}=${example}\n`);
   const text = [
     "# Fieldgate's configuration. It holds the deployment secret: keep it readable by its owner alone, and keep a copy.\n",
     ...set,

@@ -79,6 +79,12 @@ export function addInitCommand(program: Command, cli: CliContext): void {
         `The configuration with a new secret is in ${file}. Keep a copy of it in a safe place.`,
         `The tenant ${tenant.id} has its first admin, ${admin}.`,
         "",
+        ...(config.mode === "production" && config.delivery.length === 0
+          ? [
+              `First set FIELDGATE_DELIVERY in ${file}: without it the service does not start. See docs/delivery.md.`,
+              "",
+            ]
+          : []),
         "Next:",
         `  fieldgate doctor${dev}${from}   checks everything`,
         `  fieldgate serve${dev}${from}    runs the service`,

@@ -73,6 +73,13 @@ function readKey(path: string, shown: string): JsonWebKey & { readonly kid?: unk
   } catch {
     throw new CliFailure(`--key: ${shown} cannot be read.`, 2);
   }
+  if (/"(?:d|k)"\s*:|PRIVATE KEY-----/.test(text)) {
+    throw new CliFailure(
+      `--key: ${shown} holds a private key, which its owner alone should have. Ask for the public half; where it was ` +
+        "handed around, its owner should replace it.",
+      2,
+    );
+  }
   try {
     if (text.trimStart().startsWith("{")) return JSON.parse(text) as JsonWebKey;
     return createPublicKey(text).export({ format: "jwk" }) as JsonWebKey;

@@ -1,5 +1,7 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import type { Command } from "commander";
+import type { Config } from "../config/config.ts";
+import { checkpointFile } from "../journal/checkpoint-file.ts";
 import type { GivenKey } from "../journal/key-trust.ts";
 import { readPublicKeys } from "../journal/public-key-file.ts";
 import { type Verification, verifyJournal } from "../journal/verify.ts";
@@ -22,8 +24,9 @@ export function addJournalVerifyCommand(group: Command, cli: CliContext): void {
     summary: "prove that no event was changed, removed or added",
     notes:
       "Exit code 0 means that nothing was found, 1 that something was. It may run beside the service.\n" +
-      "Only checkpoints that were kept outside the database can show that the newest events were cut off: keep copies\n" +
-      "of DATA_DIR/journal/checkpoints.ndjson of every node, or the service's log, elsewhere and give them with --head.",
+      "Only checkpoints that were kept outside the database can show that the newest events were cut off. Without --head\n" +
+      "this node's own DATA_DIR/journal/checkpoints.ndjson is used, where it is there. Whoever can write to this machine\n" +
+      "can change it: keep copies of it from every node, or the service's log, elsewhere and give them with --head.",
     examples: [
       ["fieldgate journal verify", "the whole journal"],
       ["fieldgate journal verify --head /mnt/elsewhere/checkpoints.ndjson", "also that its end is there"],
@@ -43,14 +46,25 @@ export function addJournalVerifyCommand(group: Command, cli: CliContext): void {
     if (options.export !== undefined && options.tenant !== undefined) {
       throw new CliFailure("--tenant does not go with --export: an export is verified as a whole.", 2);
     }
-    const headFiles = (options.head ?? []).map((name) => demandInputFile(cli, name));
+    const named = (options.head ?? []).map((name) => demandInputFile(cli, name));
+    const headFiles = named.length > 0 || options.export !== undefined ? named : ownCheckpoints(run.config());
     const publicKeys = (options.publicKey ?? []).flatMap((name) => demandKeys(demandInputFile(cli, name)));
     const result =
       options.export === undefined
         ? await verifyHere(run, options.tenant, headFiles, publicKeys)
         : await verifyFile(demandInputFile(cli, options.export), headFiles, publicKeys);
-    return { json: asJson(result), text: asText(result), exitCode: result.ok ? 0 : 1 };
+    return {
+      json: { ...asJson(result), headFiles },
+      text: asText(result, headFiles, options.export === undefined ? "database" : "export"),
+      exitCode: result.ok ? 0 : 1,
+    };
   });
+}
+
+/** What this node has signed; a restore puts it aside. */
+function ownCheckpoints({ dataDir }: Config): readonly string[] {
+  const file = checkpointFile(dataDir);
+  return existsSync(file) ? [file] : [];
 }
 
 function demandKeys(path: string): readonly GivenKey[] {
@@ -97,7 +111,7 @@ function asJson({ findings, ...result }: Verification): object {
 
 const count = (number: number, noun: string) => `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
 
-function asText(result: Verification): string {
+function asText(result: Verification, headFiles: readonly string[], source: "database" | "export"): string {
   const { shown, errors, warnings } = result.findings;
   const scope = `${count(result.events, "event")} in ${count(result.tenants, "journal")}, ${count(result.checkpoints, "checkpoint")}`;
   const rows = shown.map(({ severity, tenantId, seq, message }) => [
@@ -106,13 +120,17 @@ function asText(result: Verification): string {
     seq === null ? "-" : String(seq),
     message,
   ]);
+  const limit = headFiles.length > 0 ? "" : ` as far as the ${source} itself can tell`;
   const left = errors + warnings - shown.length;
   return [
     ...(rows.length > 0 ? [formatTable(["", "TENANT", "EVENT", "FOUND"], rows), ""] : []),
     ...(left > 0 ? [`… and ${left.toLocaleString("en")} more.`, ""] : []),
+    ...headFiles.map((file) => `checkpoints  ${file}`),
     ...result.checked.map((sentence) => `checked      ${sentence}`),
     ...result.notChecked.map((sentence) => `not checked  ${sentence}`),
     "",
-    result.ok ? `The journal is whole: ${scope}.` : `The journal is not whole: ${count(errors, "error")} in ${scope}.`,
+    result.ok
+      ? `The journal is whole${limit}: ${scope}.`
+      : `The journal is not whole: ${count(errors, "error")} in ${scope}.`,
   ].join("\n");
 }

@@ -70,8 +70,9 @@ function addKeysRotateCommand(group: Command, cli: CliContext): void {
   const command = defineCommand(group, "rotate", {
     summary: "make the next key; the present one stays valid for what it made",
     notes:
-      "The service rotates by itself. Use this when a key may have been seen, or before planned work. The keys of a\n" +
-      "tenant's personal data are rotated by this command alone: everything is re-encrypted while people sign in, and an\n" +
+      "The service rotates by itself; use this before planned work. It does not shut out someone who has the present key:\n" +
+      "what that key signs is accepted until it expires, as `fieldgate keys list` shows. The keys of a tenant's\n" +
+      "personal data are rotated by this command alone: everything is re-encrypted while people sign in, and an\n" +
       "interrupted rotation goes on when the command is run again.",
     examples: [
       ["fieldgate keys rotate", "the key that signs access tokens"],

@@ -30,7 +30,12 @@ export function addTenantAddCommand(group: Command, cli: CliContext): void {
     const tenant = await store.transaction((tx) =>
       addTenant(tx, { id, name: run.options.name ?? id, settings }, rules),
     );
-    const next = `Add its first user with: fieldgate user add USERNAME --tenant ${tenant.id} --role admin`;
+    const ways =
+      tenant.settings.adapters.length > 0
+        ? ""
+        : "Apps are offered no way in but a password yet. For citizens add: " +
+          `fieldgate tenant set ${tenant.id} --adapter otp --adapter id\n`;
+    const next = `${ways}Add its first user with: fieldgate user add USERNAME --tenant ${tenant.id} --role admin`;
     return { json: tenantAsJson(tenant), text: `Added.\n\n${describeTenant(tenant)}\n\n${next}` };
   });
 }

@@ -39,7 +39,8 @@ export function readBaseUrl(
     if (dev) return `${tls ? "https" : "http"}://localhost:${listen.port}`;
     reader.problem(
       "FIELDGATE_BASE_URL",
-      "is missing. Set it to where clients reach the service, such as https://id.example.org.",
+      "is missing. Set it to where clients reach the service, such as https://id.example.org. " +
+        "For the database of the demo (`npm start`) add --dev.",
     );
     return "";
   }

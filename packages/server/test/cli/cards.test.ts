@@ -84,7 +84,7 @@ describe.each(databases)("the command line beside a node on $name", (database) =
   });
 
   test("keeps the list of issuers", async () => {
-    const { publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
     programme.write("gov.pem", [String(publicKey.export({ type: "spki", format: "pem" }))]);
     const iss = "https://id.gov.example";
     const added = await programme.line.jsonHere<{ id: string }>(["issuer", "add", "--iss", iss, "--key", "gov.pem"]);
@@ -98,6 +98,17 @@ describe.each(databases)("the command line beside a node on $name", (database) =
     await programme.line.jsonHere(["issuer", "compromise", added.id]);
     expect(await stateOf()).toMatchObject({ state: "compromised" });
 
+    const privates = [
+      privateKey.export({ type: "pkcs8", format: "pem" }),
+      JSON.stringify(privateKey.export({ format: "jwk" })),
+    ];
+    for (const text of privates) {
+      programme.write("private.key", [String(text)]);
+      expect(await programme.line.runHere(["issuer", "add", "--iss", iss, "--key", "private.key"])).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining("private.key holds a private key"),
+      });
+    }
     programme.write("no.pem", ["-----BEGIN NONSENSE-----"]);
     const refused = await programme.line.runHere(["issuer", "add", "--iss", iss, "--key", "no.pem"]);
     expect(refused.code).not.toBe(0);

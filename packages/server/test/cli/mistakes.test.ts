@@ -170,6 +170,7 @@ describe("a deployment that is not there has its sentence", () => {
     expect(outcome).toMatchObject({ code: 2, stdout: "" });
     for (const told of [
       "FIELDGATE_BASE_URL: is missing",
+      "(`npm start`) add --dev",
       "placeholder",
       "FIELDGATE_BASEURL: is not known. Did you mean",
     ]) {
@@ -181,6 +182,10 @@ describe("a deployment that is not there has its sentence", () => {
   it("no database file, and none is made", async () => {
     const outcome = await line.runHere(["tenant", "list"], { env });
     expect(outcome).toMatchObject({ code: 1, stderr: expect.stringContaining("There is no database at") });
+    expect(await line.runHere(["tenant", "list", "--dev"])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("npm start"),
+    });
     expect(await line.runHere(["doctor"], { env })).toMatchObject({ code: 1 });
     expect(await line.runHere(["tenant", "list"], { env })).toEqual(outcome);
   });

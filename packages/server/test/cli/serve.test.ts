@@ -223,6 +223,7 @@ describe("serve as a process", () => {
     const outcome = await line.run(["serve"], { env });
     expect(outcome).toMatchObject({ code: 2, stdout: "" });
     expect(outcome.stderr).toContain("FIELDGATE_DELIVERY: is missing: without a channel no code can be sent.");
+    expect(outcome.stderr).toContain("docs/delivery.md");
     const bad = await line.run(["serve"], { env: { ...env, FIELDGATE_DELIVERY: '[{"type":"smtp"}]' } });
     expect(bad).toMatchObject({ code: 2, stderr: expect.stringContaining("FIELDGATE_DELIVERY[0].url: is missing") });
   });

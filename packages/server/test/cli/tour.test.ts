@@ -73,6 +73,9 @@ describe.each(databases)("a deployment's life on $name", ({ name, fresh }) => {
       settings: { defaultCountry: "UG", adapters: [{ type: "otp", fields: { serverUrl: "https://id.example.org" } }] },
     });
 
+    const bare = await line.runHere(["tenant", "add", "malawi"]);
+    expect(bare.stdout).toContain("fieldgate tenant set malawi --adapter otp --adapter id");
+
     const oidc = "keycloak:authority=https://sso.example.org,client_id=field,realm=uganda";
     const policy = ["--policy", "password.minLength=20", "--policy", "sessions.allowPlain=false"];
     const host = ["--host", "ID.Uganda.example.org"];
@@ -109,9 +112,11 @@ describe.each(databases)("a deployment's life on $name", ({ name, fresh }) => {
     writeFileSync(join(line.cwd, "kenya.json"), JSON.stringify(settings));
     expect(await line.jsonHere(["tenant", "set", "kenya", "--settings", "kenya.json"])).toMatchObject({ settings });
     const piped = await line.jsonHere(["tenant", "set", "kenya", "--settings", "-"], {
-      input: '{"defaultCountry":"TZ"}',
+      input: '{"defaultCountry":"TZ","retention":{"disabledAfterDays":400}}',
     });
     expect(piped).toMatchObject({ settings: { defaultCountry: "TZ", hosts: [] } });
+    const shown = await line.runHere(["tenant", "show", "kenya"]);
+    expect(shown.stdout).toContain('retention  {"disabledAfterDays":400}');
   });
 
   it("user add, list, password, disable, enable and unlock", async () => {
