@@ -38,7 +38,8 @@ function build(name: string): string {
   const out = join(target, name);
   rmSync(out, { recursive: true, force: true });
   mkdirSync(out, { recursive: true });
-  const config = join(source, "tsconfig.pack.json");
+  // Beside what is built: two may pack at the same moment.
+  const config = join(target, `${name}.tsconfig.json`);
   writeFileSync(config, JSON.stringify(compilerSettings(source, out)));
   try {
     execFileSync(join(root, "node_modules/.bin/tsc"), ["-p", config], { stdio: "inherit" });
@@ -89,6 +90,7 @@ function compilerSettings(source: string, out: string) {
       noEmit: false,
       allowImportingTsExtensions: false,
       rewriteRelativeImportExtensions: true,
+      typeRoots: [join(root, "node_modules/@types")],
       declaration: true,
       rootDir: source,
       outDir: out,
