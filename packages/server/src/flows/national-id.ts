@@ -99,7 +99,8 @@ function demandDate(home: CitizenTenant, text: string, now: number): BirthDate {
     throw new Fault("invalid_request", { field: "dateOfBirth", message: "dateOfBirth needs year, month and day." });
   }
   if (date && Date.UTC(date.year, (date.month ?? 1) - 1, date.day ?? 1) <= now) return date;
-  throw new Fault("invalid_request", { field: "dateOfBirth", message: "dateOfBirth is not a date in the past." });
+  const message = date ? "dateOfBirth is not a date in the past." : "dateOfBirth: there is no such day.";
+  throw new Fault("invalid_request", { field: "dateOfBirth", message });
 }
 
 interface Limits {
