@@ -76,11 +76,12 @@ export const routes = {
     method: "GET",
     path: "/api/users/me/vault-key",
     summary: "The user's own key for what a device keeps",
-    description: "Made at the first call; the same one for the same user ever after.",
+    description:
+      "Made at the first call; the same one for the same user ever after. So it is not for a token that a worker's help or knowledge alone (acr low) gave.",
     tag: "users",
     bearer: "required",
     response: { 200: VaultKey },
-    errors: ["invalid_token", "session_revoked"],
+    errors: ["invalid_token", "session_revoked", "forbidden"],
   }),
   logout: defineRoute({
     method: "POST",

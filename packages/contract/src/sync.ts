@@ -8,6 +8,8 @@ import { component, literals, ref, strictObject } from "./schema.ts";
  * - A pulled event with status `proposed` holds fields that wait for a supervisor: they are named in `proposed`, and
  *   must not be applied. What becomes of them comes later as an event of its own with `proposalId`: an ordinary
  *   `update-individual` with just these fields where they were accepted, a `refuse-proposal` where they were not.
+ * - A `delete-entity` of somebody who can sign in may wait too: `proposed` is then `["entity"]`, the entity stays, and a
+ *   `delete-entity` with `proposalId` comes where it was accepted.
  * - `erase-entity` comes from the server alone: drop everything that is kept of the entity. Its other events are not
  *   pulled any more. `merge-entity` says that the entity is one person with the one that `data.into` names.
  * - `epoch` changes when the server was restored from a backup. Cursors of before then start over, and what was
@@ -137,13 +139,24 @@ export const PulledEvent = component(
   strictObject({
     ...eventFields,
     version: Type.Integer({ description: "The entity's version after it." }),
-    author: strictObject({ userId: Type.String(), username: Type.String() }),
+    author: strictObject(
+      { userId: Type.String(), username: Type.String() },
+      { description: "To a citizen everybody else is `programme`, without an id." },
+    ),
+    assistedBy: Type.Optional(
+      strictObject(
+        { userId: Type.String(), username: Type.String() },
+        { description: "The worker with whose help the author, a citizen, was signed in." },
+      ),
+    ),
     deviceId: Type.String({ description: "The server's name for the author's device." }),
     receivedAt: Type.String({ description: "By the server's clock." }),
     position: Type.String({ description: "Its place in the tenant's log." }),
     status: literals(eventStatuses),
     proposed: Type.Optional(
-      Type.Array(Type.String(), { description: "Fields of `data` that wait for a supervisor: do not apply them." }),
+      Type.Array(Type.String(), {
+        description: "Fields of `data` that wait for a supervisor, or `entity` for the deletion: do not apply them.",
+      }),
     ),
     proposalId: Type.Optional(
       Type.String({ description: "The event whose waiting fields this one accepts or refuses." }),

@@ -47,6 +47,8 @@ export interface Receipt {
   readonly withheld?: readonly string[];
   /** The event whose waiting fields this one accepts or refuses. */
   readonly proposalId?: string;
+  /** The worker with whose help the author, a citizen, was signed in. */
+  readonly assistedBy?: Author;
   readonly deviceId?: string;
   readonly receivedAt?: string;
   /** Why it was rejected. */

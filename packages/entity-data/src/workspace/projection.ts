@@ -60,6 +60,8 @@ export class Projector {
   confirm(before: Projection, { event, version, withheld }: ConfirmedEvent): Projection {
     const overlay = before.overlay.filter((id) => id !== event.id);
     if (version <= before.version) return { ...before, overlay };
+    // A deletion that waits leaves the entity as it is.
+    if (event.type === "delete-entity" && withheld.length > 0) return { ...before, version, overlay };
     const data = Object.fromEntries(Object.entries(event.data).filter(([field]) => !withheld.includes(field)));
     const { snapshot, problems } = this.#fold(before.confirmed, { ...event, data }, without(before.problems, event.id));
     return { ...before, version, confirmed: snapshot, overlay, problems };

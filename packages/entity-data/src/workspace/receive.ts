@@ -48,7 +48,8 @@ function toEvent(pulled: PulledEvent): EntityEvent {
   return { id, entityId, type, data: data as EntityEvent["data"], author, deviceTime, sequence, baseVersion, hash };
 }
 
-function toReceipt({ version, status, proposed, proposalId, deviceId, receivedAt }: PulledEvent): Receipt {
+function toReceipt(pulled: PulledEvent): Receipt {
+  const { version, status, proposed, proposalId, assistedBy, deviceId, receivedAt } = pulled;
   return {
     version,
     status,
@@ -56,6 +57,7 @@ function toReceipt({ version, status, proposed, proposalId, deviceId, receivedAt
     receivedAt,
     ...(proposed && { withheld: proposed }),
     ...(proposalId !== undefined && { proposalId }),
+    ...(assistedBy && { assistedBy }),
   };
 }
 

@@ -17,11 +17,11 @@ import { defineGroup } from "./group.ts";
 import { formatTable, formatTime, isoTime } from "./table.ts";
 
 const notes =
-  "Field workers and citizens can change names and the like by themselves. A phone number, an address, an ID number, an\n" +
-  "external id or a date of birth of somebody who is there already waits as a proposal until a supervisor decides.";
+  "A phone number, an address, an ID number, an external id or a date of birth of somebody who is there already waits as a\n" +
+  "proposal until a supervisor decides. So does the deletion of somebody who can sign in (`entity`), and a citizen's own name.";
 
 export function addProposalCommands(program: Command, cli: CliContext): void {
-  const group = defineGroup(program, "proposal", "decide about changes of identifiers and dates of birth");
+  const group = defineGroup(program, "proposal", "decide about changes of identifiers and dates of birth, and about deletions");
   addProposalListCommand(group, cli);
   addDecisionCommand(group, cli, "accept", acceptProposal);
   addDecisionCommand(group, cli, "refuse", refuseProposal);

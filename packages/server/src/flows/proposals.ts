@@ -4,7 +4,7 @@ import { tellFormerAddresses } from "../delivery/outbox.ts";
 import { Fault } from "../fault.ts";
 import { recordEvent } from "../journal/record.ts";
 import { applyInput } from "../people/apply-input.ts";
-import { updateBeneficiary } from "../people/beneficiaries.ts";
+import { disableBeneficiary, updateBeneficiary } from "../people/beneficiaries.ts";
 import type { TenantCipher } from "../people/data-keys.ts";
 import type { InputRules } from "../people/person-columns.ts";
 import { findBeneficiary } from "../store/beneficiaries.ts";
@@ -16,7 +16,7 @@ import { type EventContent, openEvent } from "./sync-content.ts";
 import { isRejection } from "./sync-event.ts";
 import { readPersonData } from "./sync-person.ts";
 
-/** A change of an identifier or a birth date that waits for a supervisor; it is named by its event. */
+/** A change of an identifier or a birth date, or a deletion, that waits for a supervisor; it is named by its event. */
 export interface Proposal {
   readonly eventId: string;
   readonly entityId: string;
@@ -64,22 +64,28 @@ export async function proposedData(q: Queries, cipher: TenantCipher, proposal: P
 export async function acceptProposal(tx: Queries, context: ProposalContext, eventId: string): Promise<Proposal> {
   const { cipher, rules, by } = context;
   const { tenantId } = cipher;
-  await lockLog(tx, tenantId);
+  const head = await lockLog(tx, tenantId);
   const proposal = await decide(tx, tenantId, eventId, "accepted");
-  const { entityId } = proposal;
+  const { entityId, fields } = proposal;
   const content = await contentOf(tx, cipher, proposal);
   const data = dataOf(content, proposal);
   const person = await findBeneficiary(tx, cipher, entityId);
   if (!person) throw refuse(`There is no person ${entityId} any more. Refuse the proposal.`);
+  const event = { entityId, type: content.type, data, status: "applied", author: by, proposalId: eventId } as const;
+  if (fields.includes("entity")) {
+    await disableBeneficiary(tx, person);
+    await tellFormerAddresses(tx, cipher, person);
+    await appendServerEvent(tx, cipher, event, { deleted_at: head.now });
+    await tell(tx, "proposal.accepted", context, proposal);
+    return proposal;
+  }
   const input = readPersonData(data, rules);
   if (isRejection(input)) throw refuse(`${input.message} Refuse the proposal.`);
   const facts = applyInput(person, input);
   if ("reason" in facts) throw refuse(`${facts.field} ${facts.reason}. Refuse the proposal.`);
   const changed = await updateBeneficiary(tx, { cipher, defaultCountry: rules.defaultCountry }, person, facts);
-  if (changed) await tellFormerAddresses(tx, cipher, person);
-  await appendServerEvent(tx, cipher, {
-    ...{ entityId, type: "update-individual", data, status: "applied", author: by, proposalId: eventId },
-  });
+  if (changed && fields.some((field) => field !== "names")) await tellFormerAddresses(tx, cipher, person);
+  await appendServerEvent(tx, cipher, { ...event, type: "update-individual" });
   await tell(tx, "proposal.accepted", context, proposal);
   return proposal;
 }

@@ -28,7 +28,7 @@ export async function appendServerEvent(
   tx: Queries,
   cipher: TenantCipher,
   event: ServerEvent,
-  change: Partial<Pick<EntityRow, "erased_at" | "merged_into">> = {},
+  change: Partial<Pick<EntityRow, "deleted_at" | "erased_at" | "merged_into">> = {},
 ): Promise<void> {
   const head = await lockLog(tx, cipher.tenantId);
   const [entity] = await findEntities(tx, cipher.tenantId, [event.entityId]);

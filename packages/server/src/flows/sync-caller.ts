@@ -13,10 +13,12 @@ export interface SyncCaller {
   readonly deviceId: string;
   /** The one entity that a citizen may read and write; null for a worker. */
   readonly ownEntity: string | null;
+  /** The worker who helped the citizen to sign in. */
+  readonly helperId: string | null;
 }
 
 export function syncCaller({ claims, username, deviceId }: VerifiedToken): SyncCaller {
-  const { tenantId, sub: userId, sid: sessionId, scope, entityId } = claims;
+  const { tenantId, sub: userId, sid: sessionId, scope, entityId, act } = claims;
   const isCitizen = scope === scopes.beneficiary && entityId !== undefined;
   if (!isCitizen && (scope !== scopes["field-worker"] || entityId !== undefined)) throw new Fault("forbidden");
   return {
@@ -27,5 +29,6 @@ export function syncCaller({ claims, username, deviceId }: VerifiedToken): SyncC
     // Everyone in the tenant sees it: so it is not the id that the device token begins with.
     deviceId: hash("sha256", `${tenantId} ${deviceId ?? sessionId}`, "base64url").slice(0, 22),
     ownEntity: isCitizen ? entityId : null,
+    helperId: act?.sub ?? null,
   };
 }

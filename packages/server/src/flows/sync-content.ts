@@ -6,10 +6,17 @@ import type { SyncEventTable } from "../store/schema.ts";
 import { type EventRow, eventPlace } from "../store/sync-log.ts";
 import type { ReadEvent } from "./sync-event.ts";
 
+export interface Author {
+  readonly userId: string;
+  readonly username: string;
+}
+
 /** What is kept sealed of an event. Author, device and status are the server's own words. */
 export interface EventContent extends Omit<SyncEvent, "id" | "entityId"> {
   readonly status: EventStatus;
-  readonly author: { readonly userId: string; readonly username: string };
+  readonly author: Author;
+  /** The worker who helped the author to sign in. */
+  readonly assistedBy?: Author;
   readonly deviceId: string;
   /** What the device calls itself; nobody relies on it. */
   readonly claimedDevice: string;
@@ -64,6 +71,20 @@ export function toPulledEvent(row: EventRow, content: EventContent): PulledEvent
     receivedAt: new Date(row.received_at).toISOString(),
     position: String(row.position),
     ...(proposed && { proposed: [...proposed] }),
+  };
+}
+
+/** Everyone else, to a citizen: a worker's name and devices are not theirs to know. */
+const programme: Author = { userId: "", username: "programme" };
+
+/** An event as the citizen whom it is about gets it. */
+export function toCitizensEvent(row: EventRow, content: EventContent): PulledEvent {
+  const event = toPulledEvent(row, content);
+  const isOwn = event.author.userId === row.entity_id;
+  return {
+    ...event,
+    ...(!isOwn && { author: { ...programme }, deviceId: "" }),
+    ...(event.assistedBy && { assistedBy: { ...programme } }),
   };
 }
 

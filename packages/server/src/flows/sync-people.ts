@@ -14,8 +14,8 @@ import { isRejection, type Rejection } from "./sync-event.ts";
 import {
   changedIdentifiers,
   hasIdentifier,
-  type IdentifyingField,
   isAboutPerson,
+  type ProposedField,
   readPersonData,
   withoutIdentifiers,
 } from "./sync-person.ts";
@@ -25,8 +25,8 @@ export interface PeopleContext {
   readonly rules: InputRules;
   /** Whether the author changes identifiers of people who are there already; otherwise that is a proposal. */
   readonly mayChangeIdentifiers: boolean;
-  /** Whether the author may learn that somebody else has an identifier: a citizen could try numbers one by one. */
-  readonly mayKnowOthers: boolean;
+  /** A citizen does not learn that somebody else has an identifier, and their name is one: households choose by it. */
+  readonly by: "worker" | "citizen";
 }
 
 /** What an event with something to say of a person says, by the person. */
@@ -48,9 +48,9 @@ export interface PeoplePlan {
   take(
     mention: PersonMention,
     entity: { readonly known: boolean; readonly deleted: boolean },
-  ): Promise<readonly IdentifyingField[] | Rejection>;
-  /** Closes every way in for a person, where there is one. */
-  disable(entityId: string): void;
+  ): Promise<readonly ProposedField[] | Rejection>;
+  /** Closes every way in for a person, where there is one; or what waits for a supervisor. */
+  remove(entityId: string): Promise<readonly ProposedField[] | Rejection>;
   /** What is to be written, and whose identifiers change. */
   result(): PeopleChanges & { readonly identifiersChanged: readonly Beneficiary[] };
 }
@@ -70,7 +70,7 @@ export async function planPeople(
   ids: readonly string[],
   mentions: readonly PersonMention[],
 ): Promise<PeoplePlan> {
-  const { cipher, rules } = context;
+  const { cipher, rules, by } = context;
   const known = await readBeneficiaries(tx, cipher, ids);
   const people = new Map<string, Person>(
     known.map((before) => [before.id, { before, facts: before, active: before.disabledAt === null }]),
@@ -131,25 +131,25 @@ export async function planPeople(
     if ("reason" in after) {
       return { code: "invalid_event", message: "The field data.names.given must not be taken away." } as const;
     }
-    const changed = changedIdentifiers(before, after);
+    const changed = changedIdentifiers(before, after, by);
     const waits = changed.length > 0 && !context.mayChangeIdentifiers;
     const field = takenField(entityId, person.active, after);
-    if (changed.length > 0 && field !== null && (context.mayKnowOthers || !waits)) return taken(field);
-    if (waits && (await openProposals(entityId)) >= maxOpenProposals) {
-      const message = "Too many changes of this person wait already. A supervisor has to decide about them first.";
-      return { code: "too_many_proposals", message } as const;
-    }
-    person.facts = waits || changed.length === 0 ? withoutIdentifiers(before, after) : after;
+    if (changed.length > 0 && field !== null && (by === "worker" || !waits)) return taken(field);
+    const full = waits ? await propose(entityId) : null;
+    if (full) return full;
+    person.facts = waits || changed.length === 0 ? withoutIdentifiers(before, after, by) : after;
     hold(entityId, before, person);
     if (changed.length > 0 && !waits) identifiersChanged.add(entityId);
-    if (waits) proposals.set(entityId, (await openProposals(entityId)) + 1);
     return waits ? changed : [];
   }
 
-  async function openProposals(entityId: string): Promise<number> {
+  /** Counts one more change that waits; or says that there is no room for it. */
+  async function propose(entityId: string): Promise<Rejection | null> {
     const count = proposals.get(entityId) ?? (await countOpenProposals(tx, cipher.tenantId, entityId));
-    proposals.set(entityId, count);
-    return count;
+    proposals.set(entityId, Math.min(count + 1, maxOpenProposals));
+    if (count < maxOpenProposals) return null;
+    const message = "Too many changes of this person wait already. A supervisor has to decide about them first.";
+    return { code: "too_many_proposals", message };
   }
 
   return {
@@ -158,11 +158,15 @@ export async function planPeople(
       const person = people.get(mention.entityId);
       return person ? takeKnown(mention, person) : takeNew(mention, entity);
     },
-    disable(entityId) {
+    async remove(entityId) {
       const person = people.get(entityId);
-      if (!person) return;
+      if (!person?.active) return [];
+      // It frees the ID number for somebody else, so it is as good as a change of it. Whoever came just now loses nothing.
+      if (person.before !== null && !context.mayChangeIdentifiers) return (await propose(entityId)) ?? ["entity"];
       person.active = false;
       hold(entityId, person.facts, person);
+      identifiersChanged.add(entityId);
+      return [];
     },
     result() {
       const additions = [];

@@ -20,7 +20,11 @@ const wireNames: Readonly<Partial<Record<PersonColumn, string>>> = {
 
 /** Fields of `data` by which a person is found or proves to be who they are: not changed without a second pair of eyes. */
 export const identifyingFields = ["phones", "emails", "nationalIds", "dateOfBirth", "externalId"] as const;
-export type IdentifyingField = (typeof identifyingFields)[number];
+export type IdentifyingField = (typeof identifyingFields)[number] | "names";
+/** A household chooses by names: to the people themselves they are identifying too. */
+const citizensFields = [...identifyingFields, "names"] as const;
+/** What can wait for a supervisor: a field of `data`, or all of the entity. */
+export type ProposedField = IdentifyingField | "entity";
 
 /** Whether an event speaks of a person. */
 export const isAboutPerson = (type: string) => type === "create-individual" || type === "update-individual";
@@ -54,15 +58,26 @@ const asText: Readonly<Record<IdentifyingField, (facts: BeneficiaryFacts) => str
   nationalIds: ({ nationalIds }) => JSON.stringify(nationalIds.map(({ type, number }) => [type, number])),
   dateOfBirth: ({ birth }) => JSON.stringify(birth && [birth.year, birth.month, birth.day]),
   externalId: ({ externalId }) => JSON.stringify(externalId),
+  names: ({ names: { given, family, full } }) => JSON.stringify([given, family, full]),
 };
 
 /** The identifying fields in which two lots of facts differ. */
-export function changedIdentifiers(before: BeneficiaryFacts, after: BeneficiaryFacts): IdentifyingField[] {
-  return identifyingFields.filter((field) => asText[field](before) !== asText[field](after));
+export function changedIdentifiers(
+  before: BeneficiaryFacts,
+  after: BeneficiaryFacts,
+  by: "worker" | "citizen",
+): IdentifyingField[] {
+  return (by === "citizen" ? citizensFields : identifyingFields).filter(
+    (field) => asText[field](before) !== asText[field](after),
+  );
 }
 
 /** The facts after a change, but with the identifying ones as they were. */
-export function withoutIdentifiers(before: BeneficiaryFacts, after: BeneficiaryFacts): BeneficiaryFacts {
-  const { phones, emails, nationalIds, birth, externalId } = before;
-  return { ...after, phones, emails, nationalIds, birth, externalId };
+export function withoutIdentifiers(
+  before: BeneficiaryFacts,
+  after: BeneficiaryFacts,
+  by: "worker" | "citizen",
+): BeneficiaryFacts {
+  const { names, phones, emails, nationalIds, birth, externalId } = before;
+  return { ...after, ...(by === "citizen" && { names }), phones, emails, nationalIds, birth, externalId };
 }

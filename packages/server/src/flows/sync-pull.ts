@@ -3,7 +3,7 @@ import { Fault } from "../fault.ts";
 import type { Services } from "../services.ts";
 import { findEpoch, pageOfEvents } from "../store/sync-log.ts";
 import type { SyncCaller } from "./sync-caller.ts";
-import { openEvent, toPulledEvent } from "./sync-content.ts";
+import { openEvent, toCitizensEvent, toPulledEvent } from "./sync-content.ts";
 
 export interface PullInput {
   readonly cursor?: string | undefined;
@@ -27,10 +27,11 @@ export async function pullEvents(
   const part = { tenantId, entityId: ownEntity, after };
   const { rows, more } = await pageOfEvents(store, part, { events, size: pageSize });
   const cipher = await dataKeys.cipher(tenantId);
+  const toEvent = ownEntity === null ? toPulledEvent : toCitizensEvent;
   return {
     events: rows.flatMap((row) => {
       const content = openEvent(cipher, row);
-      return content ? [toPulledEvent(row, content)] : [];
+      return content ? [toEvent(row, content)] : [];
     }),
     cursor: epoch === "" ? "" : `${epoch}.${rows.at(-1)?.position ?? after}`,
     more,

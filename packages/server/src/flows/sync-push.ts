@@ -11,6 +11,7 @@ import { findEntities, findEvents, lockLog } from "../store/sync-log.ts";
 import { isUniqueViolation } from "../store/unique-violation.ts";
 import { budgetKey } from "../tokens/index-key.ts";
 import type { SyncCaller } from "./sync-caller.ts";
+import type { Author } from "./sync-content.ts";
 import { isRejection, type ReadEvent, readEvent, rejected } from "./sync-event.ts";
 import { type PersonMention, planPeople } from "./sync-people.ts";
 import { isAboutPerson, readPersonData } from "./sync-person.ts";
@@ -109,14 +110,15 @@ async function takeInTransaction(tx: Queries, services: Services, batch: Batch):
   const people = await planPeople(
     tx,
     {
-      ...{ cipher, rules, mayKnowOthers: caller.ownEntity === null },
+      ...{ cipher, rules, by: caller.ownEntity === null ? "worker" : "citizen" },
       mayChangeIdentifiers: await mayChangeIdentifiers(tx, tenant, caller),
     },
     [...new Set(peopleIds.map(({ event }) => event.entityId))],
     mentions,
   );
   const decisions = await decideEvents({ caller, cipher, events, known, entities, inputs, people, now: head.now });
-  await writeDecisions(tx, { ...batch, head, decisions, people: people.result() });
+  const assistedBy = await helperOf(tx, caller);
+  await writeDecisions(tx, { ...batch, assistedBy, head, decisions, people: people.result() });
   return decisions.results;
 }
 
@@ -124,6 +126,13 @@ async function payForPush(tx: Queries, { keyring, config }: Services, caller: Sy
   const key = budgetKey(keyring.mac("index").secret, "sync-push", caller.tenantId, caller.sessionId);
   const retryAfter = await spend(tx, { key, subject: "", ...config.policy.sync.perSession });
   if (retryAfter !== null) throw new Fault("rate_limited", { retryAfter });
+}
+
+/** The worker who helped the author to sign in, by name. */
+async function helperOf(tx: Queries, { tenantId, helperId }: SyncCaller): Promise<Author | null> {
+  if (helperId === null) return null;
+  const worker = await findWorkerById(tx, tenantId, helperId);
+  return { userId: helperId, username: worker?.username ?? "" };
 }
 
 async function mayChangeIdentifiers(tx: Queries, tenant: Tenant, caller: SyncCaller): Promise<boolean> {

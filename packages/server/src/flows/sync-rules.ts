@@ -6,7 +6,7 @@ import type { SyncCaller } from "./sync-caller.ts";
 import { isSameEvent, openEvent } from "./sync-content.ts";
 import { isRejection, type ReadEvent, type Rejection, rejected } from "./sync-event.ts";
 import type { PeoplePlan } from "./sync-people.ts";
-import { type IdentifyingField, isAboutPerson } from "./sync-person.ts";
+import { isAboutPerson, type ProposedField } from "./sync-person.ts";
 
 export interface Situation {
   readonly caller: SyncCaller;
@@ -25,7 +25,7 @@ export interface Situation {
 export interface TakenEvent extends ReadEvent {
   readonly version: number;
   readonly status: EventStatus;
-  readonly proposed: readonly IdentifyingField[];
+  readonly proposed: readonly ProposedField[];
 }
 
 export interface Decisions {
@@ -73,7 +73,7 @@ export async function decideEvents(situation: Situation): Promise<Decisions> {
     const refusal = refusalOf(caller, event, entity, people);
     if (refusal) return refusal;
     const input = inputs.get(event);
-    let proposed: readonly IdentifyingField[] = [];
+    let proposed: readonly ProposedField[] = [];
     if (input) {
       const fate = isRejection(input)
         ? input
@@ -81,7 +81,12 @@ export async function decideEvents(situation: Situation): Promise<Decisions> {
       if (isRejection(fate)) return fate;
       proposed = fate;
     }
-    if (type === "delete-entity") people.disable(entityId);
+    if (type === "delete-entity") {
+      const fate = await people.remove(entityId);
+      if (isRejection(fate)) return fate;
+      proposed = fate;
+    }
+    const isDeleted = type === "delete-entity" && proposed.length === 0;
 
     const before = entity?.version ?? 0;
     const isOwnRun = entity?.device_id === caller.deviceId;
@@ -95,7 +100,7 @@ export async function decideEvents(situation: Situation): Promise<Decisions> {
       version: before + 1,
       device_id: caller.deviceId,
       run_start: runStart,
-      deleted_at: type === "delete-entity" ? now : (entity?.deleted_at ?? null),
+      deleted_at: isDeleted ? now : (entity?.deleted_at ?? null),
       erased_at: null,
       merged_into: entity?.merged_into ?? null,
     };
@@ -127,9 +132,6 @@ function refusalOf(
   const { entityId, type, data } = event;
   if (!isOwn(caller, event)) {
     return { code: "forbidden", message: "A citizen writes to their own entity alone." };
-  }
-  if (caller.ownEntity !== null && type === "delete-entity") {
-    return { code: "forbidden", message: "A citizen cannot delete their entity. A field worker can help." };
   }
   if (entity?.erased_at) {
     return { code: "entity_erased", message: "Everything that was kept of this entity was erased." };

@@ -8,12 +8,13 @@ import { endSessions } from "../store/sessions.ts";
 import type { Queries } from "../store/store.ts";
 import { appendRows, type LogHead, saveEntities } from "../store/sync-log.ts";
 import type { SyncCaller } from "./sync-caller.ts";
-import { eventRow } from "./sync-content.ts";
+import { type Author, eventRow } from "./sync-content.ts";
 import type { Decisions } from "./sync-rules.ts";
 
 export interface Writing {
   readonly caller: SyncCaller;
   readonly claimedDevice: string;
+  readonly assistedBy: Author | null;
   readonly cipher: TenantCipher;
   readonly head: LogHead;
   readonly decisions: Decisions;
@@ -22,7 +23,7 @@ export interface Writing {
 
 /** Writes what was decided: the events behind the head of the log, their entities, the people, and what waits. */
 export async function writeDecisions(tx: Queries, writing: Writing): Promise<void> {
-  const { caller, claimedDevice, cipher, head, decisions } = writing;
+  const { caller, claimedDevice, assistedBy, cipher, head, decisions } = writing;
   const { tenantId, userId, username, deviceId } = caller;
   await appendRows(
     tx,
@@ -31,6 +32,7 @@ export async function writeDecisions(tx: Queries, writing: Writing): Promise<voi
       return eventRow(cipher, {
         ...{ id, entityId, type, deviceTime, sequence, baseVersion, ...(hash !== undefined && { hash }) },
         ...{ version, status, author: { userId, username }, deviceId, claimedDevice },
+        ...(assistedBy && { assistedBy }),
         ...(proposed.length > 0 && { proposed }),
         position: head.position + 1 + index,
         receivedAt: head.now,
@@ -64,7 +66,12 @@ export async function writeDecisions(tx: Queries, writing: Writing): Promise<voi
       type: "proposal.made",
       subject: event.entityId,
       sessionId: caller.sessionId,
-      data: { event: event.id, fields: proposed.join(" "), by: userId },
+      data: {
+        event: event.id,
+        fields: proposed.join(" "),
+        by: userId,
+        ...(assistedBy && { assistedBy: assistedBy.userId }),
+      },
     });
   }
 }

@@ -1,16 +1,20 @@
 import { randomBytes } from "node:crypto";
 import type { VaultKey } from "@fieldgate/contract";
+import { Fault } from "../fault.ts";
 import { recordEvent } from "../journal/record.ts";
 import type { Services } from "../services.ts";
 import { findVaultKey, vaultKeyPlace } from "../store/vault-keys.ts";
 import { opaqueId } from "../tokens/opaque-id.ts";
 import type { VerifiedToken } from "../tokens/token-check.ts";
 
-/** The key under which the user's devices keep what is not yet sent: made once, and the same on every node ever after. */
-export async function vaultKeyOf(
-  { store, dataKeys }: Services,
-  { claims: { tenantId, sub: userId, sid: sessionId } }: VerifiedToken,
-): Promise<VaultKey> {
+/**
+ * The key under which the user's devices keep what is not yet sent: made once, and the same on every node ever after. As it never
+ * changes, neither a worker who helped at one sign-in gets it, nor whoever knows an ID number and a date of birth or holds a card.
+ */
+export async function vaultKeyOf({ store, dataKeys }: Services, { claims }: VerifiedToken): Promise<VaultKey> {
+  const { tenantId, sub: userId, sid: sessionId } = claims;
+  if (claims.act !== undefined) throw new Fault("forbidden", { detail: "assisted" });
+  if (claims.acr === "low") throw new Fault("forbidden", { detail: "acr low" });
   const cipher = await dataKeys.cipher(tenantId);
   const row =
     (await findVaultKey(store, tenantId, userId)) ??

@@ -75,6 +75,24 @@ describe("a person", () => {
     expect(problemsOf({ given_name: "\ud800" })).toEqual(["given_name holds half a character"]);
   });
 
+  test("has a name that people can see and read, in every script", () => {
+    const unseen = ["A\u202eB", "\u200b", "Ami\u00adna", "\u200dAli", "Ali\u200c", "\u3164", "A\u2066B", "A\u{e0041}B"];
+    for (const given_name of unseen)
+      expect(problemsOf({ given_name })).toEqual(["given_name holds invisible characters"]);
+    expect(problemsOf({ family_name: "---" })).toEqual(["family_name holds no letter"]);
+    for (const full_name of ["<b>Ali</b>", "https://example.org"]) {
+      expect(problemsOf({ full_name })).toEqual(["full_name holds markup or a link"]);
+    }
+    const good = [
+      "\u0646\u0627\u0632\u200c\u0646\u06cc\u0646",
+      "\u0936\u094d\u200d\u0930\u0940",
+      "N\u2019Diaye",
+      "O'Brien-Smith Jr.",
+      "\u9673",
+    ];
+    for (const given_name of good) expect(problemsOf({ given_name })).toEqual([]);
+  });
+
   test("is not born in the future, nor on a day that is not there", () => {
     expect(problemsOf({ date_of_birth: "2026-01-02" })).toEqual(["date_of_birth lies in the future"]);
     expect(problemsOf({ date_of_birth: "2026" })).toEqual([]);

@@ -11,6 +11,11 @@ const maxItems = 20;
 /** Marks that word processors put around numbers; they are no part of one. */
 const invisible = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g;
 
+/** Format characters, and letters that are blank. */
+const invisibleInNames = /[\p{Cf}\u115f\u1160\u2800\u3164\uffa0]/u;
+/** Persian and Indic scripts need these between letters; anywhere else they hide. */
+const joiners = /(?<=[\p{L}\p{M}])[\u200c\u200d](?=[\p{L}\p{M}])/gu;
+
 /** Reads one person from what a file or a command line says. */
 export function readPerson(values: PersonValues, rules: InputRules): ReadPerson {
   const problems: FieldProblem[] = [];
@@ -26,6 +31,16 @@ export function readPerson(values: PersonValues, rules: InputRules): ReadPerson 
     if (/\p{Cc}/u.test(clean)) return problem(column, "holds control characters");
     if (!clean.isWellFormed()) return problem(column, "holds half a character");
     return clean === "" ? null : clean;
+  }
+
+  /** Households choose by names: what cannot be seen, or turns the line around, would make one look like another. */
+  function name(column: PersonColumn): string | null | undefined {
+    const said = text(column);
+    if (typeof said !== "string") return said;
+    if (invisibleInNames.test(said.replace(joiners, ""))) return problem(column, "holds invisible characters");
+    if (!/[\p{L}\p{N}]/u.test(said)) return problem(column, "holds no letter");
+    if (/[<>]|:\/\//.test(said)) return problem(column, "holds markup or a link");
+    return said;
   }
 
   function list<Item>(column: PersonColumn, read: (item: unknown, field: string) => Item | undefined) {
@@ -100,9 +115,9 @@ export function readPerson(values: PersonValues, rules: InputRules): ReadPerson 
   const nationalIds = list("national_ids", nationalId);
   const input = {
     externalId: externalId(),
-    given: text("given_name"),
-    family: text("family_name"),
-    full: text("full_name"),
+    given: name("given_name"),
+    family: name("family_name"),
+    full: name("full_name"),
     birth: birth(),
     language: language(),
     phones: distinct(list("phones", phone)),
