@@ -236,7 +236,7 @@ export const routes = {
     bodyLimit: maxPushBytes,
     lenientList: "events",
     response: { 200: SyncPushResponse },
-    errors: ["invalid_token", "session_revoked", "forbidden", "rate_limited"],
+    errors: ["invalid_token", "session_revoked", "forbidden", "rate_limited", "too_many_attempts"],
   }),
   syncPull: defineRoute({
     method: "GET",
@@ -251,7 +251,7 @@ export const routes = {
       limit: "Most events of the page, 1 to 1000; 500 where it is left out.",
     },
     response: { 200: SyncPullResponse },
-    errors: ["invalid_token", "session_revoked", "forbidden"],
+    errors: ["invalid_token", "session_revoked", "forbidden", "rate_limited"],
   }),
   deliveryReceipt: defineRoute({
     method: "POST",

@@ -21,7 +21,11 @@ const notes =
   "proposal until a supervisor decides. So does the deletion of somebody who can sign in (`entity`), and a citizen's own name.";
 
 export function addProposalCommands(program: Command, cli: CliContext): void {
-  const group = defineGroup(program, "proposal", "decide about changes of identifiers and dates of birth, and about deletions");
+  const group = defineGroup(
+    program,
+    "proposal",
+    "decide about changes of identifiers and dates of birth, and about deletions",
+  );
   addProposalListCommand(group, cli);
   addDecisionCommand(group, cli, "accept", acceptProposal);
   addDecisionCommand(group, cli, "refuse", refuseProposal);

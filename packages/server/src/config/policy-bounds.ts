@@ -20,6 +20,13 @@ const lock = {
 
 const rate = { limit: range(1, 100_000), window: range(1, 7 * day) };
 
+/** Bytes: so many that the largest event fits. */
+const syncAllowance = {
+  events: { limit: range(1, 100_000_000), window: range(1, 7 * day) },
+  bytes: { limit: range(1024 * 1024, 2 ** 40), window: range(1, 7 * day) },
+  pulls: { limit: range(1, 100_000_000), window: range(1, 7 * day) },
+};
+
 /** How far a deployment may move each number of `Policy`: far enough to fit, not so far that a promise breaks. */
 export const policyBounds = {
   tokens: { ...accessLife, skew: range(0, 60), cacheSize: range(0, 5_000_000) },
@@ -56,7 +63,13 @@ export const policyBounds = {
     life: range(minute, hour),
   },
   qr: { life: range(minute, hour), perCard: rate, perNetwork: rate, cardLife: range(day, 20 * year) },
-  sync: { perSession: rate },
+  sync: {
+    perSession: rate,
+    worker: syncAllowance,
+    citizen: syncAllowance,
+    takenPerWorker: rate,
+    parallel: range(1, 64),
+  },
   revocation: { poll: range(1, 2), stale: range(2, 4), overlap: range(5, hour) },
   keys: { life: range(hour, 2 * year), lead: range(10, day) },
   dpopNonce: range(10, hour),

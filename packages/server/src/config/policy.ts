@@ -78,6 +78,13 @@ export interface Policy {
   readonly sync: {
     /** Pushes of one session. */
     readonly perSession: RatePolicy;
+    /** What one person may send, and how many pages fetch. */
+    readonly worker: SyncAllowance;
+    readonly citizen: SyncAllowance;
+    /** How often a worker is told that somebody has an identifier already: more is no registration but a search. */
+    readonly takenPerWorker: RatePolicy;
+    /** Batches that a node works on at once; the others wait, tenants in turn. */
+    readonly parallel: number;
   };
   readonly revocation: {
     /** Seconds between polls. */
@@ -116,6 +123,12 @@ export interface RatePolicy {
   readonly window: number;
 }
 
+export interface SyncAllowance {
+  readonly events: RatePolicy;
+  readonly bytes: RatePolicy;
+  readonly pulls: RatePolicy;
+}
+
 export interface SessionLife {
   /** Seconds without use after which the session ends. */
   readonly idle: number;
@@ -149,6 +162,7 @@ export const longestAccessSeconds = 2 * 3600;
 const minute = 60;
 const hour = 60 * minute;
 const day = 24 * hour;
+const mebibyte = 1024 * 1024;
 
 export const defaultPolicy: Policy = {
   tokens: { workerAccess: 10 * minute, citizenAccess: 30 * minute, skew: 60, cacheSize: 50_000 },
@@ -190,7 +204,21 @@ export const defaultPolicy: Policy = {
     perNetwork: { limit: 300, window: hour },
     cardLife: 3 * 365 * day,
   },
-  sync: { perSession: { limit: 1200, window: minute } },
+  sync: {
+    perSession: { limit: 1200, window: minute },
+    worker: {
+      events: { limit: 200_000, window: hour },
+      bytes: { limit: 1024 * mebibyte, window: hour },
+      pulls: { limit: 20_000, window: hour },
+    },
+    citizen: {
+      events: { limit: 200, window: hour },
+      bytes: { limit: 10 * mebibyte, window: hour },
+      pulls: { limit: 1000, window: hour },
+    },
+    takenPerWorker: { limit: 100, window: hour },
+    parallel: 2,
+  },
   revocation: { poll: 1, stale: 4, overlap: 60 },
   keys: { life: 90 * day, lead: 10 * minute },
   dpopNonce: 5 * minute,

@@ -35,11 +35,19 @@ export interface NewEvent extends Omit<EventContent, "data"> {
   readonly dataText: string;
 }
 
-export function eventRow(cipher: TenantCipher, event: NewEvent): Insertable<SyncEventTable> {
-  const { id, entityId, version, position, receivedAt, dataText, ...content } = event;
+/** Seals what does not depend on the place that an event gets. */
+export function sealEvent(cipher: TenantCipher, event: Omit<NewEvent, "version" | "position" | "receivedAt">): string {
+  const { id, entityId, dataText, ...content } = event;
   // The text of the data is there already: to write it once more would cost as much as all the rest.
   const text = `${JSON.stringify(content).slice(0, -1)},"data":${dataText}}`;
-  const sealed = cipher.seal(eventPlace(entityId, id), text);
+  return cipher.seal(eventPlace(entityId, id), text);
+}
+
+/** @param sealed What `sealEvent` made of it, where that was done before. */
+export function eventRow(cipher: TenantCipher, event: NewEvent, sealed?: string): Insertable<SyncEventTable> {
+  const { version, position, receivedAt, ...content } = event;
+  const text = sealed ?? sealEvent(cipher, content);
+  const { id, entityId } = event;
   return {
     tenant_id: cipher.tenantId,
     position,
@@ -47,8 +55,8 @@ export function eventRow(cipher: TenantCipher, event: NewEvent): Insertable<Sync
     entity_id: entityId,
     version,
     received_at: receivedAt,
-    size: sealed.length,
-    sealed_event: sealed,
+    size: text.length,
+    sealed_event: text,
   };
 }
 

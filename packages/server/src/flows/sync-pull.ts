@@ -2,8 +2,10 @@ import { defaultPullEvents, maxPullEvents, type SyncPullResponse } from "@fieldg
 import { Fault } from "../fault.ts";
 import type { Services } from "../services.ts";
 import { findEpoch, pageOfEvents } from "../store/sync-log.ts";
+import { payForPull } from "./sync-budgets.ts";
 import type { SyncCaller } from "./sync-caller.ts";
 import { openEvent, toCitizensEvent, toPulledEvent } from "./sync-content.ts";
+import { inSlices } from "./sync-turns.ts";
 
 export interface PullInput {
   readonly cursor?: string | undefined;
@@ -15,12 +17,15 @@ const pageSize = 1024 * 1024;
 
 /** A page of the log behind a cursor: of all entities for a worker, of their own for a citizen. */
 export async function pullEvents(
-  { store, dataKeys }: Services,
-  { tenantId, ownEntity }: SyncCaller,
+  services: Services,
+  caller: SyncCaller,
   { cursor = "", limit }: PullInput,
 ): Promise<SyncPullResponse> {
+  const { store, dataKeys } = services;
+  const { tenantId, ownEntity } = caller;
   const from = readCursor(cursor);
   const events = readLimit(limit);
+  await payForPull(services, caller);
   const epoch = (await findEpoch(store, tenantId)) ?? "";
   // A cursor of another log, or of this one before it was restored, says nothing of this one: begin anew.
   const after = from !== null && from.epoch === epoch ? from.position : 0;
@@ -28,11 +33,12 @@ export async function pullEvents(
   const { rows, more } = await pageOfEvents(store, part, { events, size: pageSize });
   const cipher = await dataKeys.cipher(tenantId);
   const toEvent = ownEntity === null ? toPulledEvent : toCitizensEvent;
+  const opened = await inSlices(rows, (row) => {
+    const content = openEvent(cipher, row);
+    return content ? [toEvent(row, content)] : [];
+  });
   return {
-    events: rows.flatMap((row) => {
-      const content = openEvent(cipher, row);
-      return content ? [toEvent(row, content)] : [];
-    }),
+    events: opened.flat(),
     cursor: epoch === "" ? "" : `${epoch}.${rows.at(-1)?.position ?? after}`,
     more,
     epoch,

@@ -1,22 +1,23 @@
-import type { PushResult } from "@fieldgate/contract";
+import type { PushResult, SyncEvent } from "@fieldgate/contract";
 import { Fault } from "../fault.ts";
 import type { TenantCipher } from "../people/data-keys.ts";
+import type { InputRules, PersonInput } from "../people/person-columns.ts";
 import type { Tenant } from "../people/tenants.ts";
 import { findWorkerById } from "../people/workers.ts";
 import { Outdated } from "../people/write-people.ts";
 import type { Services } from "../services.ts";
-import { spend } from "../store/budgets.ts";
 import { type Queries, StoreUnavailable } from "../store/store.ts";
 import { findEntities, findEvents, lockLog } from "../store/sync-log.ts";
 import { isUniqueViolation } from "../store/unique-violation.ts";
-import { budgetKey } from "../tokens/index-key.ts";
+import { payForPush, takenAnswers } from "./sync-budgets.ts";
 import type { SyncCaller } from "./sync-caller.ts";
-import type { Author } from "./sync-content.ts";
-import { isRejection, type ReadEvent, readEvent, rejected } from "./sync-event.ts";
+import { type Author, sealEvent } from "./sync-content.ts";
+import { isRejection, type ReadEvent, type Rejection, readEvent, rejected } from "./sync-event.ts";
 import { type PersonMention, planPeople } from "./sync-people.ts";
 import { isAboutPerson, readPersonData } from "./sync-person.ts";
 import { decideEvents } from "./sync-rules.ts";
-import { writeDecisions } from "./sync-write.ts";
+import { inSlices } from "./sync-turns.ts";
+import { type Writing, wordsOf, writeDecisions } from "./sync-write.ts";
 
 /** One event of a batch as it came. */
 export interface SentEvent {
@@ -38,7 +39,7 @@ const tries = 5;
  * be taken and why. All that were taken are in the database for good when it returns, or none are and it throws.
  */
 export async function pushEvents(services: Services, caller: SyncCaller, push: Push): Promise<PushResult[]> {
-  const read = push.events.map(({ event, problem }) =>
+  const read = await inSlices(push.events, ({ event, problem }) =>
     problem === null
       ? readEvent(event as unknown as Record<string, unknown>)
       : { code: "invalid_event" as const, message: problem },
@@ -58,15 +59,25 @@ async function takeEvents(
   claimedDevice: string,
   events: readonly ReadEvent[],
 ): Promise<PushResult[]> {
-  const { store, tenants, dataKeys } = services;
+  const { store, clock, tenants, dataKeys } = services;
   const tenant = await tenants.find(caller.tenantId);
   if (!tenant || tenant.disabledAt !== null) throw new Fault("invalid_token", { detail: "no such tenant" });
   const cipher = await dataKeys.cipher(caller.tenantId);
+  const { defaultCountry, nationalId } = tenant.settings;
+  const rules = { defaultCountry, nationalId, now: clock.now() };
+  // All that costs time and needs no transaction is done before it, a few at a time: in one nobody else has a turn.
+  const inputs = new Map<SyncEvent, PersonInput | Rejection>();
+  await inSlices(events, ({ event }) => {
+    if (isAboutPerson(event.type)) inputs.set(event, readPersonData(event.data, rules));
+  });
+  const author = { caller, claimedDevice, assistedBy: await helperOf(store, caller) };
+  const texts = await inSlices(events, (read) => [read.event.id, sealEvent(cipher, wordsOf(author, read))] as const);
+  // Of two events with one id the first is the one that may be taken.
+  const sealed = new Map(texts.reverse());
+  const batch = { ...author, events, tenant, cipher, rules, inputs, sealed };
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await store.transaction((tx) =>
-        takeInTransaction(tx, services, { caller, claimedDevice, events, tenant, cipher }),
-      );
+      return await store.transaction((tx) => takeInTransaction(tx, services, batch));
     } catch (error) {
       // Someone was added or changed beside us, by an import or a command: look again.
       if (!(error instanceof Outdated) && !isUniqueViolation(error)) throw error;
@@ -75,17 +86,18 @@ async function takeEvents(
   }
 }
 
-interface Batch {
-  readonly caller: SyncCaller;
-  readonly claimedDevice: string;
+interface Batch extends Pick<Writing, "caller" | "claimedDevice" | "assistedBy" | "sealed"> {
+  readonly rules: InputRules;
+  /** What the events say of people. */
+  readonly inputs: ReadonlyMap<SyncEvent, PersonInput | Rejection>;
   readonly events: readonly ReadEvent[];
   readonly tenant: Tenant;
   readonly cipher: TenantCipher;
 }
 
 async function takeInTransaction(tx: Queries, services: Services, batch: Batch): Promise<PushResult[]> {
-  const { caller, events, tenant, cipher } = batch;
-  await payForPush(tx, services, caller);
+  const { caller, events, tenant, cipher, rules, inputs } = batch;
+  await payForPush(tx, services, caller, events);
   const head = await lockLog(tx, caller.tenantId);
   const known = await findEvents(
     tx,
@@ -93,19 +105,11 @@ async function takeInTransaction(tx: Queries, services: Services, batch: Batch):
     events.map(({ event }) => event.id),
   );
   const entities = await findEntities(tx, caller.tenantId, [...new Set(events.map(({ event }) => event.entityId))]);
-  const rules = {
-    defaultCountry: tenant.settings.defaultCountry,
-    nationalId: tenant.settings.nationalId,
-    now: head.now,
-  };
-  const inputs = new Map(
-    events.flatMap(({ event }) =>
-      isAboutPerson(event.type) ? [[event, readPersonData(event.data, rules)] as const] : [],
-    ),
-  );
   const mentions = [...inputs].flatMap(([{ entityId }, input]): PersonMention[] =>
     isRejection(input) ? [] : [{ entityId, input }],
   );
+  const answers = takenAnswers(services, caller);
+  if (mentions.some(({ input }) => input.nationalIds?.length || input.externalId)) await answers.demandRoom(tx);
   const peopleIds = events.filter(({ event }) => inputs.has(event) || event.type === "delete-entity");
   const people = await planPeople(
     tx,
@@ -117,21 +121,15 @@ async function takeInTransaction(tx: Queries, services: Services, batch: Batch):
     mentions,
   );
   const decisions = await decideEvents({ caller, cipher, events, known, entities, inputs, people, now: head.now });
-  const assistedBy = await helperOf(tx, caller);
-  await writeDecisions(tx, { ...batch, assistedBy, head, decisions, people: people.result() });
+  await answers.count(tx, decisions.results.filter(({ code }) => code === "identifier_taken").length);
+  await writeDecisions(tx, { ...batch, head, decisions, people: people.result() });
   return decisions.results;
 }
 
-async function payForPush(tx: Queries, { keyring, config }: Services, caller: SyncCaller): Promise<void> {
-  const key = budgetKey(keyring.mac("index").secret, "sync-push", caller.tenantId, caller.sessionId);
-  const retryAfter = await spend(tx, { key, subject: "", ...config.policy.sync.perSession });
-  if (retryAfter !== null) throw new Fault("rate_limited", { retryAfter });
-}
-
 /** The worker who helped the author to sign in, by name. */
-async function helperOf(tx: Queries, { tenantId, helperId }: SyncCaller): Promise<Author | null> {
+async function helperOf(q: Queries, { tenantId, helperId }: SyncCaller): Promise<Author | null> {
   if (helperId === null) return null;
-  const worker = await findWorkerById(tx, tenantId, helperId);
+  const worker = await findWorkerById(q, tenantId, helperId);
   return { userId: helperId, username: worker?.username ?? "" };
 }
 

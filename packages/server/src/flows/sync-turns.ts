@@ -23,7 +23,8 @@ export function createSyncTurns({ parallel, queue, perSession }: SyncTurnsOption
   return {
     run({ tenantId, sessionId }, task) {
       const session = sessions.get(sessionId) ?? { count: 0, last: Promise.resolve() };
-      if (session.count > perSession) throw new Fault("rate_limited", { retryAfter: 1, detail: "batches of one session" });
+      if (session.count > perSession)
+        throw new Fault("rate_limited", { retryAfter: 1, detail: "batches of one session" });
       sessions.set(sessionId, session);
       session.count += 1;
       const turn = session.last.then(() => gate.run(tenantId, task));

@@ -8,36 +8,49 @@ import { endSessions } from "../store/sessions.ts";
 import type { Queries } from "../store/store.ts";
 import { appendRows, type LogHead, saveEntities } from "../store/sync-log.ts";
 import type { SyncCaller } from "./sync-caller.ts";
-import { type Author, eventRow } from "./sync-content.ts";
+import { type Author, eventRow, type NewEvent } from "./sync-content.ts";
+import type { ReadEvent } from "./sync-event.ts";
 import type { Decisions } from "./sync-rules.ts";
 
 export interface Writing {
   readonly caller: SyncCaller;
   readonly claimedDevice: string;
   readonly assistedBy: Author | null;
+  /** The events as they are sealed where nothing stands in their way. */
+  readonly sealed: ReadonlyMap<string, string>;
   readonly cipher: TenantCipher;
   readonly head: LogHead;
   readonly decisions: Decisions;
   readonly people: PeopleChanges & { readonly identifiersChanged: readonly Beneficiary[] };
 }
 
+/** What is sealed of an event that holds as it is. */
+export function wordsOf(
+  { caller, claimedDevice, assistedBy }: Pick<Writing, "caller" | "claimedDevice" | "assistedBy">,
+  { event, dataText }: ReadEvent,
+): Omit<NewEvent, "version" | "position" | "receivedAt"> {
+  const { id, entityId, type, deviceTime, sequence, baseVersion, hash } = event;
+  const { userId, username, deviceId } = caller;
+  return {
+    ...{ id, entityId, type, deviceTime, sequence, baseVersion, ...(hash !== undefined && { hash }) },
+    ...{ status: "applied", author: { userId, username }, deviceId, claimedDevice, dataText },
+    ...(assistedBy && { assistedBy }),
+  };
+}
+
 /** Writes what was decided: the events behind the head of the log, their entities, the people, and what waits. */
 export async function writeDecisions(tx: Queries, writing: Writing): Promise<void> {
-  const { caller, claimedDevice, assistedBy, cipher, head, decisions } = writing;
-  const { tenantId, userId, username, deviceId } = caller;
+  const { caller, assistedBy, cipher, head, decisions } = writing;
+  const { tenantId, userId } = caller;
   await appendRows(
     tx,
-    decisions.taken.map(({ event, dataText, version, status, proposed }, index) => {
-      const { id, entityId, type, deviceTime, sequence, baseVersion, hash } = event;
-      return eventRow(cipher, {
-        ...{ id, entityId, type, deviceTime, sequence, baseVersion, ...(hash !== undefined && { hash }) },
-        ...{ version, status, author: { userId, username }, deviceId, claimedDevice },
-        ...(assistedBy && { assistedBy }),
-        ...(proposed.length > 0 && { proposed }),
-        position: head.position + 1 + index,
-        receivedAt: head.now,
-        dataText,
-      });
+    decisions.taken.map((taken, index) => {
+      const { version, status, proposed } = taken;
+      const place = { version, position: head.position + 1 + index, receivedAt: head.now };
+      if (status === "applied")
+        return eventRow(cipher, { ...wordsOf(writing, taken), ...place }, writing.sealed.get(taken.event.id));
+      const content = { ...wordsOf(writing, taken), status, ...(proposed.length > 0 && { proposed }) };
+      return eventRow(cipher, { ...content, ...place });
     }),
   );
   await saveEntities(tx, decisions.entities);

@@ -191,25 +191,35 @@ export interface Rate {
   readonly window: number;
 }
 
-const countOne = prepare((tx, { key, subject, limit, windowMs }: ReserveValues) => {
+interface CountValues extends ReserveValues {
+  readonly amount: number;
+}
+
+const counting = (tx: Queries, { key, subject, limit, windowMs, amount }: CountValues, hurry: RawBuilder<unknown>) => {
   const now = tx.now;
   return built(
     tx,
     sql<{ failed: number }>`
     INSERT INTO budgets (key, subject, reserved, failed, locked_until, inflight_until, expires_at)
-    VALUES (${key}, ${subject}, 1, 1, 0, 0, ${now} + ${windowMs})
+    VALUES (${key}, ${subject}, ${amount}, ${amount}, 0, 0, ${now} + ${windowMs})
     ON CONFLICT (key) DO UPDATE SET
-      reserved = CASE WHEN budgets.expires_at <= ${now} THEN 1 ELSE budgets.reserved + 1 END,
-      failed = CASE WHEN budgets.expires_at <= ${now} THEN 1 ELSE budgets.failed + 1 END,
+      reserved = CASE WHEN budgets.expires_at <= ${now} THEN excluded.reserved ELSE budgets.reserved + excluded.reserved END,
+      failed = CASE WHEN budgets.expires_at <= ${now} THEN excluded.failed ELSE budgets.failed + excluded.failed END,
       expires_at = CASE WHEN budgets.expires_at <= ${now} THEN ${now} + ${windowMs} ELSE budgets.expires_at END
     WHERE budgets.expires_at <= ${now} OR budgets.failed < ${limit}
-    RETURNING failed`,
+    RETURNING failed, ${hurry}`,
   );
-});
+};
 
-/** Counts one more, unless the limit is reached: then the seconds until it opens. */
-export async function spend(tx: Queries, { key, subject, limit, window }: Rate): Promise<number | null> {
-  const rows = await countOne(tx, { key, subject, limit, windowMs: window * 1000 });
+const count = prepare((tx, values: CountValues) => counting(tx, values, sql`null`));
+const countLater = prepare((q, values: CountValues) => counting(q, values, unhurried(q)), "later");
+
+/**
+ * Counts one more, or as many as are said, unless the limit is reached: then the seconds until it opens. Whoever has room for
+ * one has room for all of them.
+ */
+export async function spend(tx: Queries, { key, subject, limit, window }: Rate, amount = 1): Promise<number | null> {
+  const rows = await count(tx, { key, subject, limit, windowMs: window * 1000, amount });
   return rows.length === 1 ? null : ((await secondsUntilOpen(tx, { key, limit })) ?? 1);
 }
 
@@ -219,6 +229,12 @@ const countAndEnd = prepare((q, { key }: { key: string }) =>
     .select(["failed", "expires_at", q.now.as("now")])
     .where("key", "=", key),
 );
+
+/** The same by itself, and without waiting for the disk: for what only costs, and where a few more after a crash do no harm. */
+export async function spendLater(q: Queries, { key, subject, limit, window }: Rate): Promise<number | null> {
+  const rows = await countLater(q, { key, subject, limit, windowMs: window * 1000, amount: 1 });
+  return rows.length === 1 ? null : ((await secondsUntilOpen(q, { key, limit })) ?? 1);
+}
 
 /** The seconds until a limit opens again; null while it is open. */
 export async function secondsUntilOpen(q: Queries, rate: Pick<Rate, "key" | "limit">): Promise<number | null> {

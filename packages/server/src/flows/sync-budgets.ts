@@ -1,0 +1,59 @@
+import type { RatePolicy } from "../config/policy.ts";
+import { Fault } from "../fault.ts";
+import type { Services } from "../services.ts";
+import { type Rate, secondsUntilOpen, spend, spendLater } from "../store/budgets.ts";
+import type { Queries } from "../store/store.ts";
+import { budgetKey } from "../tokens/index-key.ts";
+import type { SyncCaller } from "./sync-caller.ts";
+import type { ReadEvent } from "./sync-event.ts";
+
+type Parts = Pick<Services, "keyring" | "config">;
+
+function rateOf({ keyring }: Parts, { tenantId }: SyncCaller, what: string, whose: string, policy: RatePolicy): Rate {
+  return { key: budgetKey(keyring.mac("index").secret, what, tenantId, whose), subject: "", ...policy };
+}
+
+const allowanceOf = ({ config }: Parts, { ownEntity }: SyncCaller) =>
+  ownEntity === null ? config.policy.sync.worker : config.policy.sync.citizen;
+
+/** Counts a push against its session, and its events and bytes against the person: sessions can be had without end. */
+export async function payForPush(
+  tx: Queries,
+  parts: Parts,
+  caller: SyncCaller,
+  events: readonly ReadEvent[],
+): Promise<void> {
+  const { events: most, bytes } = allowanceOf(parts, caller);
+  const size = events.reduce((sum, { dataText }) => sum + dataText.length, 0);
+  const session = rateOf(parts, caller, "sync-push", caller.sessionId, parts.config.policy.sync.perSession);
+  const costs: [Rate, number][] = [
+    [session, 1],
+    [rateOf(parts, caller, "sync-events", caller.userId, most), events.length],
+    [rateOf(parts, caller, "sync-bytes", caller.userId, bytes), size],
+  ];
+  for (const [rate, amount] of costs) {
+    const retryAfter = await spend(tx, rate, amount);
+    if (retryAfter !== null) throw new Fault("rate_limited", { retryAfter });
+  }
+}
+
+export async function payForPull(services: Services, caller: SyncCaller): Promise<void> {
+  const rate = rateOf(services, caller, "sync-pulls", caller.userId, allowanceOf(services, caller).pulls);
+  const retryAfter = await spendLater(services.store, rate);
+  if (retryAfter !== null) throw new Fault("rate_limited", { retryAfter });
+}
+
+/** How often a worker may still hear that somebody has an identifier. Citizens never do. */
+export function takenAnswers(parts: Parts, caller: SyncCaller) {
+  const rate = rateOf(parts, caller, "sync-taken", caller.userId, parts.config.policy.sync.takenPerWorker);
+  return {
+    /** Before anything is compared: taken or not, the answer is the same from here on. */
+    async demandRoom(tx: Queries): Promise<void> {
+      const retryAfter = await secondsUntilOpen(tx, rate);
+      if (retryAfter !== null) throw new Fault("too_many_attempts", { retryAfter, detail: "identifiers taken" });
+    },
+    async count(tx: Queries, amount: number): Promise<void> {
+      if (amount > 0) await spend(tx, rate, amount);
+    },
+  };
+}
