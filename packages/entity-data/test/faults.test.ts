@@ -309,6 +309,21 @@ describe("entities on several devices", () => {
 });
 
 describe("what only the service decides", () => {
+  test("the deletion of somebody who can sign in waits for a supervisor, and they stay until then", async () => {
+    const { manager } = device();
+    await manager.login(amina);
+    const data = { names: { given: "Subira" }, phones: ["+254712000333"] };
+    const { event } = await manager.submitForm({ type: "create-individual", data });
+    const { entityId } = event;
+    await manager.syncWithSyncServer();
+    await manager.submitForm({ type: "delete-entity", entityId, data: {} });
+    expect(await manager.getEntity(entityId)).toBeNull();
+    await manager.syncWithSyncServer();
+    expect(await manager.getEntity(entityId)).toMatchObject({ unconfirmed: false, data });
+    const trail = await manager.getAuditTrail(entityId);
+    expect(trail.at(-1)?.receipt).toMatchObject({ status: "proposed", withheld: ["entity"] });
+  });
+
   test("a changed phone number waits for a supervisor, and is no part of the entity meanwhile", async () => {
     const { manager } = device();
     await manager.login(amina);

@@ -2,10 +2,12 @@ import { type AuthAdapter, AuthManager } from "@fieldgate/client";
 import { describe, expect, test } from "vitest";
 import { amina, useService } from "../../client/test/kit/service.ts";
 import { goodPassword } from "../../server/test/kit/node.ts";
+import { TestChannel } from "../../server/test/kit/test-channel.ts";
 import { EntityDataError, type SyncProgress } from "../src/index.ts";
 import { person, useDevices } from "./kit/field.ts";
 
-const service = useService();
+const sms = new TestChannel("sms", "sms");
+const service = useService({ channels: [sms] });
 const device = useDevices(service);
 
 describe("with a real service", () => {
@@ -127,12 +129,13 @@ describe("with a real service", () => {
   });
 
   test("a citizen writes about themselves alone: what they write about another is kept, with the reason", async () => {
-    const birth = { year: 1990, month: 5, day: 17, estimated: false };
-    const own = await service.node.addPerson({ nationalIds: [{ type: "national", number: "12345678" }], birth });
+    const phone = "+254712345678";
+    const own = await service.node.addPerson({ phones: [phone] });
     const another = await service.node.addPerson({ names: { given: "Another" } });
-    const { manager, auth } = device({ configs: [{ type: "id", fields: { serverUrl: service.url } }] });
+    const { manager, auth } = device({ configs: [{ type: "otp", fields: { serverUrl: service.url } }] });
     await auth.initialize();
-    await auth.adapter("id").authenticateWithId("12345678", "1990-05-17", "demo");
+    await auth.adapter("otp").requestOtp(phone);
+    await auth.adapter("otp").verifyOtp(phone, await sms.codeFor(phone));
     const note = (entityId: string) => ({ type: "update-individual", entityId, data: { note: "moved" } });
     const [, refused] = await manager.submitForms([note(own), note(another)]);
     const { pushed, rejected } = await manager.syncWithSyncServer();
@@ -141,5 +144,17 @@ describe("with a real service", () => {
     expect((await manager.getRejectedEvents()).map(({ receipt }) => receipt?.code)).toEqual(["forbidden"]);
     expect((await manager.getAllEntities()).map(({ id }) => id)).toEqual([own]);
     expect(await manager.logout()).toEqual({ unsynced: 0 });
+  });
+
+  test("who has shown no more than knowledge gets no key: nothing is sent, and nothing lost", async () => {
+    const birth = { year: 1990, month: 5, day: 17, estimated: false };
+    const entityId = await service.node.addPerson({ nationalIds: [{ type: "national", number: "12345678" }], birth });
+    const { manager, auth } = device({ configs: [{ type: "id", fields: { serverUrl: service.url } }] });
+    await auth.initialize();
+    await auth.adapter("id").authenticateWithId("12345678", "1990-05-17", "demo");
+    await manager.submitForm({ type: "update-individual", entityId, data: { note: "moved" } });
+    const refusal = { code: "refused", status: 403, problem: "forbidden" };
+    await expect(manager.syncWithSyncServer()).rejects.toMatchObject(refusal);
+    expect(await manager.getUnsyncedEventsCount()).toBe(1);
   });
 });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
 import type { Config } from "../../../server/src/config/config.ts";
 import { defaultPolicy } from "../../../server/src/config/policy.ts";
+import type { Channel } from "../../../server/src/delivery/channel.ts";
 import { goodPassword, startNode, type TestNode } from "../../../server/test/kit/node.ts";
 import { AuthManager } from "../../src/auth-manager.ts";
 import type { AuthManagerOptions } from "../../src/options.ts";
@@ -47,7 +48,11 @@ export class Device {
 }
 
 /** A real service with one tenant and one worker, whose access tokens live for so many seconds. */
-export function useService({ workerAccess = 600, config = {} as Partial<Config> } = {}): Service {
+export function useService({
+  workerAccess = 600,
+  config = {} as Partial<Config>,
+  channels = undefined as readonly Channel[] | undefined,
+} = {}): Service {
   let node: TestNode;
   let folder: string;
   const start = (more: Partial<Config>) =>
@@ -55,6 +60,7 @@ export function useService({ workerAccess = 600, config = {} as Partial<Config> 
       database: { kind: "sqlite", file: join(folder, "fieldgate.db") },
       policy,
       config: { ...config, ...more },
+      ...(channels && { channels }),
     });
   let running = false;
   let url: string;

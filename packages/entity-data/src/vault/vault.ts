@@ -161,6 +161,11 @@ export class Vault {
     });
     const answer = (await response.json().catch(() => ({}))) as { keyId?: string; key?: string; code?: string };
     if (response.status === 401) throw notAuthenticated();
+    if (response.status === 403) {
+      const message =
+        "This way of signing in is not enough for keeping data on a device. Sign in with a code, for one.";
+      throw new EntityDataError("refused", message, { status: 403, ...(answer.code && { problem: answer.code }) });
+    }
     if (!response.ok || !answer.key || !answer.keyId) {
       const details = { status: response.status, ...(answer.code && { problem: answer.code }) };
       throw new EntityDataError("unreachable", "The service did not give the key of this person's data.", details);
