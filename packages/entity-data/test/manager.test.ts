@@ -146,15 +146,16 @@ describe("with a real service", () => {
     expect(await manager.logout()).toEqual({ unsynced: 0 });
   });
 
-  test("who has shown no more than knowledge gets no key: nothing is sent, and nothing lost", async () => {
+  test("who has shown no more than knowledge gets no key: nothing of theirs is kept for the next person", async () => {
     const birth = { year: 1990, month: 5, day: 17, estimated: false };
     const entityId = await service.node.addPerson({ nationalIds: [{ type: "national", number: "12345678" }], birth });
     const { manager, auth } = device({ configs: [{ type: "id", fields: { serverUrl: service.url } }] });
     await auth.initialize();
     await auth.adapter("id").authenticateWithId("12345678", "1990-05-17", "demo");
-    await manager.submitForm({ type: "update-individual", entityId, data: { note: "moved" } });
     const refusal = { code: "refused", status: 403, problem: "forbidden" };
+    const form = { type: "update-individual", entityId, data: { note: "moved" } };
+    await expect(manager.submitForm(form)).rejects.toMatchObject(refusal);
     await expect(manager.syncWithSyncServer()).rejects.toMatchObject(refusal);
-    expect(await manager.getUnsyncedEventsCount()).toBe(1);
+    expect(await manager.getUnsyncedEventsCount()).toBe(0);
   });
 });

@@ -137,7 +137,9 @@ export class Vault {
     if (performance.now() < this.#askAgainAt) return null;
     try {
       return await this.#cipherOf(person);
-    } catch {
+    } catch (error) {
+      // They will not get one at this sign-in. Under the device's key the next person would adopt what they write.
+      if (error instanceof EntityDataError && error.code === "refused") throw error;
       this.#askAgainAt = performance.now() + 10_000;
       return null;
     }
