@@ -71,9 +71,8 @@ async function takeEvents(
     if (isAboutPerson(event.type)) inputs.set(event, readPersonData(event.data, rules));
   });
   const author = { caller, claimedDevice, assistedBy: await helperOf(store, caller) };
-  const texts = await inSlices(events, (read) => [read.event.id, sealEvent(cipher, wordsOf(author, read))] as const);
-  // Of two events with one id the first is the one that may be taken.
-  const sealed = new Map(texts.reverse());
+  const texts = await inSlices(events, (read) => [read.event, sealEvent(cipher, wordsOf(author, read))] as const);
+  const sealed = new Map(texts);
   const batch = { ...author, events, tenant, cipher, rules, inputs, sealed };
   for (let attempt = 1; ; attempt += 1) {
     try {

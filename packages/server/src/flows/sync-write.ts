@@ -1,3 +1,4 @@
+import type { SyncEvent } from "@fieldgate/contract";
 import { tellFormerAddresses } from "../delivery/outbox.ts";
 import { recordEvent } from "../journal/record.ts";
 import type { Beneficiary } from "../people/beneficiary.ts";
@@ -17,7 +18,7 @@ export interface Writing {
   readonly claimedDevice: string;
   readonly assistedBy: Author | null;
   /** The events as they are sealed where nothing stands in their way. */
-  readonly sealed: ReadonlyMap<string, string>;
+  readonly sealed: ReadonlyMap<SyncEvent, string>;
   readonly cipher: TenantCipher;
   readonly head: LogHead;
   readonly decisions: Decisions;
@@ -48,7 +49,7 @@ export async function writeDecisions(tx: Queries, writing: Writing): Promise<voi
       const { version, status, proposed } = taken;
       const place = { version, position: head.position + 1 + index, receivedAt: head.now };
       if (status === "applied")
-        return eventRow(cipher, { ...wordsOf(writing, taken), ...place }, writing.sealed.get(taken.event.id));
+        return eventRow(cipher, { ...wordsOf(writing, taken), ...place }, writing.sealed.get(taken.event));
       const content = { ...wordsOf(writing, taken), status, ...(proposed.length > 0 && { proposed }) };
       return eventRow(cipher, { ...content, ...place });
     }),

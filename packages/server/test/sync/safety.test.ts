@@ -81,6 +81,13 @@ describe.each(databases)("events that would harm somebody on $name", (database) 
     await device.pushAll(theft);
   });
 
+  test("of two events with one id the one that can be taken is kept, as itself", async () => {
+    const lost = device.event("update-individual", { note: "lost" });
+    const kept = device.event("create-individual", person("Kept"), { id: lost.id });
+    expect(await device.push(lost, kept)).toMatchObject([{ code: "entity_not_found" }, { status: "accepted" }]);
+    expect(await trailOf(kept.entityId)).toMatchObject([{ id: kept.id, data: kept.data, type: kept.type }]);
+  });
+
   test("whoever cannot sign in, or came with the same batch, is deleted at once; a citizen's own wish waits", async () => {
     const loose = device.event("create-individual", person("Loose"));
     const mistake = device.event("create-individual", person("Mistake", { phones: ["0712200003"] }));
