@@ -1,7 +1,7 @@
 import type { RatePolicy } from "../config/policy.ts";
 import { Fault } from "../fault.ts";
 import type { Services } from "../services.ts";
-import { type Rate, secondsUntilOpen, spend, spendLater } from "../store/budgets.ts";
+import { type Rate, secondsUntilOpen, spend } from "../store/budgets.ts";
 import type { Queries } from "../store/store.ts";
 import { budgetKey } from "../tokens/index-key.ts";
 import type { SyncCaller } from "./sync-caller.ts";
@@ -37,10 +37,30 @@ export async function payForPush(
   }
 }
 
-export async function payForPull(services: Services, caller: SyncCaller): Promise<void> {
-  const rate = rateOf(services, caller, "sync-pulls", caller.userId, allowanceOf(services, caller).pulls);
-  const retryAfter = await spendLater(services.store, rate);
-  if (retryAfter !== null) throw new Fault("rate_limited", { retryAfter });
+/** How many people a node remembers the pages of; whoever asked longest ago is forgotten first. */
+const rememberedPeople = 100_000;
+
+/**
+ * Counts pages, each node for itself: a pull writes nothing to the database, so that it waits for nobody who does. Throws
+ * `rate_limited` where a person has had too many.
+ */
+export function createPullCounter({ config, clock, keyring }: Pick<Services, "config" | "clock" | "keyring">) {
+  const counts = new Map<string, { count: number; readonly until: number }>();
+  return (caller: SyncCaller): void => {
+    const { limit, window } = allowanceOf({ config, keyring }, caller).pulls;
+    const key = `${caller.tenantId} ${caller.userId}`;
+    const now = clock.now();
+    const known = counts.get(key);
+    const current = known && known.until > now ? known : { count: 0, until: now + window * 1000 };
+    if (current.count >= limit) {
+      throw new Fault("rate_limited", { retryAfter: Math.max(1, Math.ceil((current.until - now) / 1000)) });
+    }
+    current.count += 1;
+    counts.delete(key);
+    counts.set(key, current);
+    const [oldest] = counts.keys();
+    if (counts.size > rememberedPeople && oldest !== undefined) counts.delete(oldest);
+  };
 }
 
 /** How often a worker may still hear that somebody has an identifier. Citizens never do. */

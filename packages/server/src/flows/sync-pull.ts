@@ -2,7 +2,6 @@ import { defaultPullEvents, maxPullEvents, type SyncPullResponse } from "@fieldg
 import { Fault } from "../fault.ts";
 import type { Services } from "../services.ts";
 import { findEpoch, pageOfEvents } from "../store/sync-log.ts";
-import { payForPull } from "./sync-budgets.ts";
 import type { SyncCaller } from "./sync-caller.ts";
 import { openEvent, toCitizensEvent, toPulledEvent } from "./sync-content.ts";
 import { inSlices } from "./sync-turns.ts";
@@ -17,15 +16,12 @@ const pageSize = 1024 * 1024;
 
 /** A page of the log behind a cursor: of all entities for a worker, of their own for a citizen. */
 export async function pullEvents(
-  services: Services,
-  caller: SyncCaller,
+  { store, dataKeys }: Services,
+  { tenantId, ownEntity }: SyncCaller,
   { cursor = "", limit }: PullInput,
 ): Promise<SyncPullResponse> {
-  const { store, dataKeys } = services;
-  const { tenantId, ownEntity } = caller;
   const from = readCursor(cursor);
   const events = readLimit(limit);
-  await payForPull(services, caller);
   const epoch = (await findEpoch(store, tenantId)) ?? "";
   // A cursor of another log, or of this one before it was restored, says nothing of this one: begin anew.
   const after = from !== null && from.epoch === epoch ? from.position : 0;

@@ -1,5 +1,6 @@
 import { pushStatuses, type Route, routes } from "@fieldgate/contract";
 import type { FastifyInstance } from "fastify";
+import { createPullCounter } from "../flows/sync-budgets.ts";
 import { type SyncCaller, syncCaller } from "../flows/sync-caller.ts";
 import { pullEvents } from "../flows/sync-pull.ts";
 import { pushEvents } from "../flows/sync-push.ts";
@@ -21,6 +22,7 @@ export function registerSyncRoutes(app: FastifyInstance, services: Services): vo
   const pulled = metrics.counter("fieldgate_sync_events_pulled_total", "Events that devices fetched.");
   for (const result of pushStatuses) pushed.inc({ result }, 0);
 
+  const countPull = createPullCounter(services);
   const { parallel } = services.config.policy.sync;
   const [pushes, pulls] = [createSyncTurns(turns(parallel)), createSyncTurns(turns(parallel))];
 
@@ -36,6 +38,7 @@ export function registerSyncRoutes(app: FastifyInstance, services: Services): vo
   registerRoute(app, routes.syncPull, async (context) => {
     const caller = await callerOf(context);
     const query = context.query(routes.syncPull.query);
+    countPull(caller);
     const page = await pulls.run(caller, () => pullEvents(services, caller, query));
     pulled.inc(page.events.length);
     return page;

@@ -195,7 +195,7 @@ interface CountValues extends ReserveValues {
   readonly amount: number;
 }
 
-const counting = (tx: Queries, { key, subject, limit, windowMs, amount }: CountValues, hurry: RawBuilder<unknown>) => {
+const count = prepare((tx, { key, subject, limit, windowMs, amount }: CountValues) => {
   const now = tx.now;
   return built(
     tx,
@@ -207,12 +207,9 @@ const counting = (tx: Queries, { key, subject, limit, windowMs, amount }: CountV
       failed = CASE WHEN budgets.expires_at <= ${now} THEN excluded.failed ELSE budgets.failed + excluded.failed END,
       expires_at = CASE WHEN budgets.expires_at <= ${now} THEN ${now} + ${windowMs} ELSE budgets.expires_at END
     WHERE budgets.expires_at <= ${now} OR budgets.failed < ${limit}
-    RETURNING failed, ${hurry}`,
+    RETURNING failed`,
   );
-};
-
-const count = prepare((tx, values: CountValues) => counting(tx, values, sql`null`));
-const countLater = prepare((q, values: CountValues) => counting(q, values, unhurried(q)), "later");
+});
 
 /**
  * Counts one more, or as many as are said, unless the limit is reached: then the seconds until it opens. Whoever has room for
@@ -229,12 +226,6 @@ const countAndEnd = prepare((q, { key }: { key: string }) =>
     .select(["failed", "expires_at", q.now.as("now")])
     .where("key", "=", key),
 );
-
-/** The same by itself, and without waiting for the disk: for what only costs, and where a few more after a crash do no harm. */
-export async function spendLater(q: Queries, { key, subject, limit, window }: Rate): Promise<number | null> {
-  const rows = await countLater(q, { key, subject, limit, windowMs: window * 1000, amount: 1 });
-  return rows.length === 1 ? null : ((await secondsUntilOpen(q, { key, limit })) ?? 1);
-}
 
 /** The seconds until a limit opens again; null while it is open. */
 export async function secondsUntilOpen(q: Queries, rate: Pick<Rate, "key" | "limit">): Promise<number | null> {
