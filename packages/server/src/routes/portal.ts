@@ -19,9 +19,8 @@ export interface PortalParts {
 }
 
 /** In the workspace, or in the published package. */
-const builtHere = ["../../../portal/dist", "../../portal"]
-  .map((path) => fileURLToPath(new URL(path, import.meta.url)))
-  .find((folder) => existsSync(folder));
+const places = ["../../../portal/dist", "../../portal"].map((path) => fileURLToPath(new URL(path, import.meta.url)));
+const isBuilt = (folder: string) => existsSync(join(folder, "index.html"));
 /** Their names have a hash in them: what they hold never changes. */
 const forEver = "public, max-age=31536000, immutable";
 const form = new RegExp(tenantIdPattern);
@@ -33,9 +32,9 @@ export function registerPortalRoutes(
   version: string,
   parts: PortalParts = {},
 ): void {
-  const folder = parts.folder ?? builtHere ?? "";
+  const folder = parts.folder ?? places.find(isBuilt);
   const meter = app.httpSettings.metrics.requestMeter("/", "GET");
-  if (!existsSync(join(folder, "index.html"))) {
+  if (folder === undefined || !isBuilt(folder)) {
     const missing = Buffer.from(renderMissingPortal(version));
     const headers = { "content-type": "text/html; charset=utf-8", "content-security-policy": pagePolicy };
     app.get("/", { config: { meter } }, (_request, reply) => reply.code(404).headers(headers).send(missing));
