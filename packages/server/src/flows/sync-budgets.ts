@@ -16,20 +16,36 @@ function rateOf({ keyring }: Parts, { tenantId }: SyncCaller, what: string, whos
 const allowanceOf = ({ config }: Parts, { ownEntity }: SyncCaller) =>
   ownEntity === null ? config.policy.sync.worker : config.policy.sync.citizen;
 
-/** Counts a push against its session, and its events and bytes against the person: sessions can be had without end. */
+/** What a push costs: one of its session's, and its events and bytes of the person's, who can have sessions without end. */
+function ratesOf(parts: Parts, caller: SyncCaller) {
+  const { events, bytes } = allowanceOf(parts, caller);
+  return {
+    session: rateOf(parts, caller, "sync-push", caller.sessionId, parts.config.policy.sync.perSession),
+    events: rateOf(parts, caller, "sync-events", caller.userId, events),
+    bytes: rateOf(parts, caller, "sync-bytes", caller.userId, bytes),
+  };
+}
+
+/** Before any work is done: whoever has nothing left costs nothing more. */
+export async function demandAllowance(services: Services, caller: SyncCaller): Promise<void> {
+  for (const rate of Object.values(ratesOf(services, caller))) {
+    const retryAfter = await secondsUntilOpen(services.store, rate);
+    if (retryAfter !== null) throw new Fault("rate_limited", { retryAfter });
+  }
+}
+
 export async function payForPush(
   tx: Queries,
   parts: Parts,
   caller: SyncCaller,
   events: readonly ReadEvent[],
 ): Promise<void> {
-  const { events: most, bytes } = allowanceOf(parts, caller);
+  const rates = ratesOf(parts, caller);
   const size = events.reduce((sum, { dataText }) => sum + dataText.length, 0);
-  const session = rateOf(parts, caller, "sync-push", caller.sessionId, parts.config.policy.sync.perSession);
   const costs: [Rate, number][] = [
-    [session, 1],
-    [rateOf(parts, caller, "sync-events", caller.userId, most), events.length],
-    [rateOf(parts, caller, "sync-bytes", caller.userId, bytes), size],
+    [rates.session, 1],
+    [rates.events, events.length],
+    [rates.bytes, size],
   ];
   for (const [rate, amount] of costs) {
     const retryAfter = await spend(tx, rate, amount);

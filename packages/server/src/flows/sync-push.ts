@@ -9,7 +9,7 @@ import type { Services } from "../services.ts";
 import { type Queries, StoreUnavailable } from "../store/store.ts";
 import { findEntities, findEvents, lockLog } from "../store/sync-log.ts";
 import { isUniqueViolation } from "../store/unique-violation.ts";
-import { payForPush, takenAnswers } from "./sync-budgets.ts";
+import { demandAllowance, payForPush, takenAnswers } from "./sync-budgets.ts";
 import type { SyncCaller } from "./sync-caller.ts";
 import { type Author, sealEvent } from "./sync-content.ts";
 import { isRejection, type ReadEvent, type Rejection, readEvent, rejected } from "./sync-event.ts";
@@ -39,6 +39,7 @@ const tries = 5;
  * be taken and why. All that were taken are in the database for good when it returns, or none are and it throws.
  */
 export async function pushEvents(services: Services, caller: SyncCaller, push: Push): Promise<PushResult[]> {
+  await demandAllowance(services, caller);
   const read = await inSlices(push.events, ({ event, problem }) =>
     problem === null
       ? readEvent(event as unknown as Record<string, unknown>)
