@@ -73,12 +73,23 @@ export async function signInWithNationalId(
   const birth = person?.birth;
   const [year, month, day] = date.slice(1).map(Number);
   if (!person || birth?.year !== year || birth?.month !== month || birth?.day !== day) return null;
-  return database.together(accept(keys, person.id, budget));
+  return database.together(accept(keys, person.id, { budget, subject }));
 }
 
-function* accept(keys: CitizenKeys, personId: string, budget: string): Work<SessionRow | null> {
+function* accept(
+  keys: CitizenKeys,
+  personId: string,
+  { budget, subject }: { budget: string; subject: string },
+): Work<SessionRow | null> {
   const shard = String(Math.floor(Math.random() * 8));
-  yield ["countAttempt", mac(keys.index, "budget", "id-breaker", keys.tenant.id, "attempts", shard)];
+  const counted = yield* first<{ failed: number }>(
+    "countSignIn",
+    mac(keys.index, "budget", "national-id", keys.tenant.id, "person", personId, ""),
+    subject,
+  );
+  if (!counted) return null;
+  if (counted.failed === 1)
+    yield ["countPerson", mac(keys.index, "budget", "id-breaker", keys.tenant.id, "people", shard), ""];
   yield ["settleNumber", budget];
   const signIn = { provider: "id", amr: '["kba"]', acr: "low", lifeMs: 900_000 };
   const session = yield* startSession(keys.tenant.id, personId, signIn);

@@ -27,6 +27,16 @@ function reserve({ now, unhurried }: Dialect, windowMs: number, allowed: string)
     returning reserved, ${unhurried}`;
 }
 
+/** One more within an hour, unless there were as many already. */
+const count = (now: string, limit: number): string => `insert into budgets
+      (key, subject, reserved, failed, locked_until, inflight_until, expires_at)
+    values ($1, $2, 1, 1, 0, 0, ${now} + 3600000)
+    on conflict (key) do update set
+      reserved = case when budgets.expires_at <= ${now} then 1 else budgets.reserved + 1 end,
+      failed = case when budgets.expires_at <= ${now} then 1 else budgets.failed + 1 end,
+      expires_at = case when budgets.expires_at <= ${now} then ${now} + 3600000 else budgets.expires_at end
+    where budgets.expires_at <= ${now} or budgets.failed < ${limit} returning failed`;
+
 const oneLess = "case when reserved > failed then reserved - 1 else failed end";
 
 export const statements = ({ now, forShare, unhurried }: Dialect) => ({
@@ -46,13 +56,8 @@ export const statements = ({ now, forShare, unhurried }: Dialect) => ({
   reserveNumber: reserve({ now, forShare, unhurried }, day, "5"),
   settleNumber: `update budgets set reserved = ${oneLess} where key = $1`,
   readNetwork: `select failed, expires_at, ${now} as now from budgets where key = $1`,
-  countAttempt: `insert into budgets (key, subject, reserved, failed, locked_until, inflight_until, expires_at)
-    values ($1, '', 1, 1, 0, 0, ${now} + 3600000)
-    on conflict (key) do update set
-      reserved = case when budgets.expires_at <= ${now} then 1 else budgets.reserved + 1 end,
-      failed = case when budgets.expires_at <= ${now} then 1 else budgets.failed + 1 end,
-      expires_at = case when budgets.expires_at <= ${now} then ${now} + 3600000 else budgets.expires_at end
-    where budgets.expires_at <= ${now} or budgets.failed < ${Number.MAX_SAFE_INTEGER} returning failed`,
+  countSignIn: count(now, 30),
+  countPerson: count(now, Number.MAX_SAFE_INTEGER),
 
   holders: "select distinct beneficiary_id from identifiers where tenant_id = $1 and lookup = $2 and active = 1",
   bornHolder: `select b.id, b.tenant_id, b.sealed_birth from identifiers i join beneficiaries b on b.id = i.beneficiary_id

@@ -39,6 +39,7 @@ export const policyBounds = {
   password: {
     minLength,
     perAddress: rate,
+    perNetwork: rate,
     perUser: lock,
     perDevice: lock,
     queue: range(1, 10_000),
@@ -59,6 +60,8 @@ export const policyBounds = {
   nationalId: {
     failures: rate,
     perNetwork: rate,
+    // Not shorter: within it a person counts once against a sweep.
+    perPerson: { limit: range(1, 100_000), window: range(hour, 7 * day) },
     breaker: { unknown: range(1, 1_000_000), percent: range(1, 100), window: range(minute, day) },
     life: range(minute, hour),
   },

@@ -25,6 +25,8 @@ export interface Policy {
     readonly minLength: number;
     /** Failures in a minute for one user from one address. */
     readonly perAddress: RatePolicy;
+    /** Failures from one network, whoever they are about; ranges of a tenant and known devices are exempt. */
+    readonly perNetwork: RatePolicy;
     /** Failures for one user, then a lock that doubles. */
     readonly perUser: LockPolicy;
     /** Failures of one known device of a user, then a lock that doubles. */
@@ -60,7 +62,9 @@ export interface Policy {
     readonly failures: RatePolicy;
     /** Failures from one network; ranges of a tenant are exempt. */
     readonly perNetwork: RatePolicy;
-    /** A sweep: so many unknown numbers, and so large a share of all attempts. */
+    /** Sign-ins of one person: on each known device, and on all others together. */
+    readonly perPerson: RatePolicy;
+    /** A sweep: so many unknown numbers, and so large a share of them and the people who signed in. */
     readonly breaker: { readonly unknown: number; readonly percent: number; readonly window: number };
     /** Seconds a token lives that rests on knowledge alone. */
     readonly life: number;
@@ -175,6 +179,7 @@ export const defaultPolicy: Policy = {
   password: {
     minLength: 15,
     perAddress: { limit: 5, window: minute },
+    perNetwork: { limit: 100, window: 5 * minute },
     perUser: { limit: 10, lock: 30, maxLock: hour, window: day },
     perDevice: { limit: 10, lock: 30, maxLock: hour, window: day },
     queue: 64,
@@ -195,6 +200,7 @@ export const defaultPolicy: Policy = {
   nationalId: {
     failures: { limit: 5, window: day },
     perNetwork: { limit: 300, window: hour },
+    perPerson: { limit: 30, window: hour },
     breaker: { unknown: 100, percent: 20, window: hour },
     life: 15 * minute,
   },

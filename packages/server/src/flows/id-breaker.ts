@@ -9,9 +9,16 @@ import { budgetKey } from "../tokens/index-key.ts";
  * away and no other way in is touched.
  */
 export interface IdBreaker {
-  count(tx: Queries, tenantId: string, policy: Policy, known: boolean): Promise<void>;
+  count(tx: Queries, tenantId: string, policy: Policy, what: Counted): Promise<void>;
   isTripped(tenantId: string, policy: Policy): Promise<boolean>;
 }
+
+/**
+ * What a device without a token did: a person signed in who had not for a while, a number was tried that nobody has, or
+ * a wrong date for one that somebody has. Who signs in again and again is one person, so that a sweep cannot hide behind
+ * them; a wrong date decides nothing, and is counted because a failure must cost the same whether anyone has the number.
+ */
+export type Counted = "people" | "unknown" | "wrong";
 
 /** Rows that share the counting, so that all sign-ins of a tenant do not wait for one. */
 const shards = 8;
@@ -20,10 +27,10 @@ const uncounted = Number.MAX_SAFE_INTEGER;
 
 export function createIdBreaker({ store, keyring, clock }: Pick<Services, "store" | "keyring" | "clock">): IdBreaker {
   const verdicts = new Map<string, { readonly tripped: boolean; readonly until: number }>();
-  const key = (tenantId: string, what: "attempts" | "unknown", shard: number) =>
+  const key = (tenantId: string, what: Counted, shard: number) =>
     budgetKey(keyring.mac("index").secret, "id-breaker", tenantId, what, String(shard));
 
-  async function sum(tenantId: string, what: "attempts" | "unknown"): Promise<number> {
+  async function sum(tenantId: string, what: Counted): Promise<number> {
     const keys = Array.from({ length: shards }, (_, shard) => key(tenantId, what, shard));
     const rows = await store.db
       .selectFrom("budgets")
@@ -35,20 +42,18 @@ export function createIdBreaker({ store, keyring, clock }: Pick<Services, "store
   }
 
   return {
-    async count(tx, tenantId, policy, known) {
+    async count(tx, tenantId, policy, what) {
       const shard = Math.floor(Math.random() * shards);
       const { window } = policy.nationalId.breaker;
-      const one = (what: "attempts" | "unknown") =>
-        spend(tx, { key: key(tenantId, what, shard), subject: "", limit: uncounted, window });
-      await one("attempts");
-      if (!known) await one("unknown");
+      await spend(tx, { key: key(tenantId, what, shard), subject: "", limit: uncounted, window });
     },
     async isTripped(tenantId, policy) {
       const kept = verdicts.get(tenantId);
       if (kept && kept.until > clock.monotonic()) return kept.tripped;
       const { unknown, percent } = policy.nationalId.breaker;
       const strangers = await sum(tenantId, "unknown");
-      const tripped = strangers >= unknown && strangers * 100 >= (await sum(tenantId, "attempts")) * percent;
+      const isMany = strangers >= unknown;
+      const tripped = isMany && strangers * 100 >= (strangers + (await sum(tenantId, "people"))) * percent;
       verdicts.set(tenantId, { tripped, until: clock.monotonic() + keepMs });
       return tripped;
     },

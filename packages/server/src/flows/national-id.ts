@@ -6,7 +6,15 @@ import { canonicalNationalId } from "../people/identifiers.ts";
 import { nationalIdProblem } from "../people/national-id-rules.ts";
 import type { Services } from "../services.ts";
 import { type BornPerson, findBeneficiary, findBornHolder } from "../store/beneficiaries.ts";
-import { type Budget, type Rate, secondsUntilOpen, settleFailure, settleSuccess, spend } from "../store/budgets.ts";
+import {
+  type Budget,
+  type Rate,
+  secondsUntilOpen,
+  settleFailure,
+  settleSuccess,
+  spend,
+  spendAndCount,
+} from "../store/budgets.ts";
 import type { SessionRecord } from "../store/sessions.ts";
 import type { Queries } from "../store/store.ts";
 import { budgetKey, budgetSubject } from "../tokens/index-key.ts";
@@ -45,12 +53,12 @@ export async function signInWithNationalId(
   const budgets = [deviceId === null ? limits.number : limits.device(deviceId)];
   await takeAttempt(services, budgets);
   const matched = person?.birth && fitsRecord(person.birth, said) ? person : null;
-  const attempt = { home, budgets, deviceId, known: person !== null };
+  const attempt = { home, budgets, deviceId, limits };
   const outcome = await releasedOnError(services, budgets, async () => {
-    if (!matched) return storeFailure(services, attempt, limits.network);
+    if (!matched) return storeFailure(services, attempt, person ? "wrong" : "unknown");
     if (!(await needsSecondStep(services, home, matched, deviceId)))
       return storeSession(services, attempt, matched, claim);
-    await services.store.transaction((tx) => settle(services, tx, attempt));
+    await services.store.transaction((tx) => settle(services, tx, attempt, matched));
     return "second step";
   });
   if (!matched || outcome === null) throw new Fault("invalid_identity");
@@ -64,19 +72,25 @@ interface Attempt {
   readonly home: CitizenTenant;
   readonly budgets: readonly Budget[];
   readonly deviceId: string | null;
-  /** Someone has the number. */
-  readonly known: boolean;
+  readonly limits: Limits;
 }
 
-async function settle({ idBreaker }: Services, tx: Queries, { home, budgets, known }: Attempt): Promise<void> {
-  await idBreaker.count(tx, home.id, home.policy, known);
+/** Right, but not more often than a person needs: the transaction is rolled back. */
+async function settle({ idBreaker }: Services, tx: Queries, attempt: Attempt, person: BornPerson): Promise<void> {
+  const { home, budgets, deviceId, limits } = attempt;
+  const spent = await spendAndCount(tx, limits.person(person.id, deviceId));
+  if (!spent.granted) throw new Fault("too_many_attempts", { retryAfter: spent.retryAfter });
+  if (deviceId === null && spent.count === 1) await idBreaker.count(tx, home.id, home.policy, "people");
   await settleSuccess(tx, budgets);
 }
 
-async function storeFailure({ store, idBreaker }: Services, attempt: Attempt, network: Rate | null): Promise<null> {
-  const { home, budgets, known } = attempt;
+async function storeFailure(
+  { store, idBreaker }: Services,
+  { home, budgets, limits: { network } }: Attempt,
+  what: "wrong" | "unknown",
+): Promise<null> {
   await store.transaction(async (tx) => {
-    await idBreaker.count(tx, home.id, home.policy, known);
+    await idBreaker.count(tx, home.id, home.policy, what);
     const closed = await settleFailure(tx, budgets);
     if (network) await spend(tx, network);
     await recordEvent(tx, { tenantId: home.id, type: closed ? "id.blocked" : "id.failed" });
@@ -106,6 +120,8 @@ function demandDate(home: CitizenTenant, text: string, now: number): BirthDate {
 interface Limits {
   readonly number: Budget;
   device(deviceId: string): Budget;
+  /** How often one person signs in, of their known devices each apart: nobody else can use those up. */
+  person(personId: string, deviceId: string | null): Rate;
   /** Null where the network is not counted. */
   readonly network: Rate | null;
 }
@@ -118,13 +134,14 @@ function limitsOf(
   number: string,
 ): Limits {
   const indexKey = keyring.mac("index").secret;
-  const { failures, perNetwork } = home.policy.nationalId;
+  const { failures, perNetwork, perPerson } = home.policy.nationalId;
   const key = (...parts: string[]) => budgetKey(indexKey, "national-id", home.id, ...parts);
   const subject = budgetSubject(indexKey, home.id, `national_id:${number}`);
   const network = claim.helper ? null : countedNetwork(caller.address, home.tenant?.settings);
   return {
     number: { key: key("number", subject), subject, ...failures },
     device: (deviceId) => ({ key: key("device", subject, deviceId), subject, ...failures }),
+    person: (personId, deviceId) => ({ key: key("person", personId, deviceId ?? ""), subject, ...perPerson }),
     network: network === null ? null : { key: key("network", network), subject: "", ...perNetwork },
   };
 }
@@ -157,7 +174,7 @@ async function storeSession(
 ): Promise<SessionRecord | null> {
   const { home, deviceId } = attempt;
   return services.store.transaction(async (tx) => {
-    await settle(services, tx, attempt);
+    await settle(services, tx, attempt, person);
     const session = await startCitizenSession(services, tx, {
       tenantId: home.id,
       beneficiaryId: person.id,

@@ -11,9 +11,8 @@ import { StoreUnavailable } from "../store/store.ts";
 import type { DpopProof } from "../tokens/dpop-proof.ts";
 import { networkMark } from "../tokens/index-key.ts";
 import { releasedOnError, takeAttempt } from "./attempt.ts";
-import { knownDevice } from "./known-device.ts";
-import { networkOf } from "./network.ts";
 import { passwordBudgets } from "./password-budgets.ts";
+import { demandTurn, passwordOrigin } from "./password-origin.ts";
 import { sessionAnswer } from "./session-answer.ts";
 import { startWorkerSession } from "./start-session.ts";
 
@@ -36,31 +35,31 @@ export async function signInWithPassword(services: Services, request: PasswordSi
     throw new Fault("invalid_request", { field: "password", message: "password is longer than 1,024 bytes." });
   }
   const tenant = await tenants.find(request.tenantId);
-  hasher.demandRoom(tenant ? tenant.id : deploymentTenant);
+  demandTurn(services, tenant, request);
   const policy = await tenants.policy(request.tenantId);
   if (!request.proof && !policy.sessions.allowPlain) throw new Fault("dpop_required");
 
   const worker = await findWorker(store, request.tenantId, request.username);
-  const deviceId = await knownDevice(services, request.tenantId, worker ? [worker.id] : [], request.deviceToken);
+  const origin = await passwordOrigin(services, tenant, worker, request);
+  hasher.demandRoom(origin.lane);
   const indexKey = keyring.mac("index").secret;
   const attempt: Attempt = {
     tenantId: tenant ? tenant.id : deploymentTenant,
     worker,
-    deviceId,
+    deviceId: origin.deviceId,
     policy,
-    mark: networkMark(indexKey, networkOf(request.address)),
+    mark: networkMark(indexKey, origin.network),
     budgets: passwordBudgets(indexKey, policy.password, {
       tenantId: tenant ? tenant.id : deploymentTenant,
       usernameKey: foldUsername(request.username),
-      network: networkOf(request.address),
-      deviceId,
+      origin,
     }),
   };
 
   await takeAttempt(services, attempt.budgets);
   const usable = worker && worker.disabledAt === null && tenant?.disabledAt === null ? worker : null;
   const session = await releasedOnError(services, attempt.budgets, async () => {
-    const matches = await hasher.verify(usable?.passwordHash ?? null, request.password, attempt.tenantId);
+    const matches = await hasher.verify(usable?.passwordHash ?? null, request.password, origin.lane);
     return usable && matches ? storeSignIn(services, attempt, usable, request.proof) : null;
   });
   if (!session || !usable) {

@@ -1,20 +1,23 @@
 import { randomBytes } from "node:crypto";
 import { type HashParameters, runHashTask, tasksAhead } from "./hash-threads.ts";
-import { createWorkGate, type WorkGateOptions } from "./work-gate.ts";
+import { createWorkGate, type Lane, type WorkGateOptions } from "./work-gate.ts";
 
 /** OWASP's second recommendation for argon2id, the library's algorithm by default; the parameters travel in each hash. */
 const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 const ourWork = parameters.memoryCost * parameters.timeCost;
 
+/** What nobody from outside asks for. */
+const noLane: Lane = [""];
+
 export interface PasswordHasher {
   hash(password: string): Promise<string>;
   /**
    * With `null`, for someone who does not exist: takes the same time and is false. Lanes take turns, so that a flood in
-   * one of them does not delay the others; each tenant has its own.
+   * one of them does not delay the others; each tenant has its own, and in it whoever can be told apart.
    */
-  verify(hash: string | null, password: string, lane?: string): Promise<boolean>;
+  verify(hash: string | null, password: string, lane?: Lane): Promise<boolean>;
   /** Throws `busy` where there is no place in the queue: a flood should cost as little as can be. */
-  demandRoom(lane: string): void;
+  demandRoom(lane: Lane): void;
   /** The hash was made with weaker parameters than ours. */
   needsUpgrade(hash: string): boolean;
 }
@@ -31,8 +34,8 @@ export function createPasswordHasher({ parallel, queue }: WorkGateOptions): Pass
   const decoy = makeDecoy();
 
   return {
-    hash: (password) => gate.run("", () => hash(password)),
-    verify: (known, password, lane = "") =>
+    hash: (password) => gate.run(noLane, () => hash(password)),
+    verify: (known, password, lane = noLane) =>
       gate.run(lane, async () => {
         if (known === null) {
           await verify(decoy, password);

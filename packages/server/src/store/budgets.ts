@@ -215,9 +215,20 @@ const count = prepare((tx, { key, subject, limit, windowMs, amount }: CountValue
  * Counts one more, or as many as are said, unless the limit is reached: then the seconds until it opens. Whoever has room for
  * one has room for all of them.
  */
-export async function spend(tx: Queries, { key, subject, limit, window }: Rate, amount = 1): Promise<number | null> {
-  const rows = await count(tx, { key, subject, limit, windowMs: window * 1000, amount });
-  return rows.length === 1 ? null : ((await secondsUntilOpen(tx, { key, limit })) ?? 1);
+export async function spend(tx: Queries, rate: Rate, amount = 1): Promise<number | null> {
+  const spent = await spendAndCount(tx, rate, amount);
+  return spent.granted ? null : spent.retryAfter;
+}
+
+/** The same, and how many they are now. */
+export async function spendAndCount(
+  tx: Queries,
+  { key, subject, limit, window }: Rate,
+  amount = 1,
+): Promise<{ readonly granted: true; readonly count: number } | { readonly granted: false; retryAfter: number }> {
+  const [row] = await count(tx, { key, subject, limit, windowMs: window * 1000, amount });
+  if (row) return { granted: true, count: row.failed };
+  return { granted: false, retryAfter: (await secondsUntilOpen(tx, { key, limit })) ?? 1 };
 }
 
 const countAndEnd = prepare((q, { key }: { key: string }) =>

@@ -22,6 +22,21 @@ export async function isKnownDevice(
   return owner !== undefined && userIds.includes(owner.user_id);
 }
 
+/** Whether this device belongs to any worker of the tenant who may sign in. */
+export async function isWorkersDevice(q: Queries, tenantId: string, deviceId: string): Promise<boolean> {
+  const [owner] = await ownerOf(q, { deviceId, tenantId });
+  const worker =
+    owner &&
+    (await q.db
+      .selectFrom("workers")
+      .select("id")
+      .where("id", "=", owner.user_id)
+      .where("tenant_id", "=", tenantId)
+      .where("disabled_at", "is", null)
+      .executeTakeFirst());
+  return worker !== undefined;
+}
+
 interface Device {
   readonly id: string;
   readonly tenantId: string;

@@ -30,6 +30,7 @@ describe.each(databases)("PW3: whoever does not get in waits the same time, on $
     const password = {
       ...defaultPolicy.password,
       perAddress: { ...defaultPolicy.password.perAddress, limit: 1e6 },
+      perNetwork: { ...defaultPolicy.password.perNetwork, limit: 1e6 },
       perUser: { ...defaultPolicy.password.perUser, limit: 1e6 },
     };
     node = await startBehindProxy({ database: database.config, policy: { password } });

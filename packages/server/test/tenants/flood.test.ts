@@ -70,7 +70,7 @@ describe.each(databases)("TEN1: one tenant's flood is that tenant's, on $name", 
     hasher.verify = async (hash, password, lane) => {
       const before = finished;
       const matches = await verify(hash, password, lane);
-      if (lane === tenantId) overtaken.push(finished - before);
+      if (lane?.[0] === tenantId) overtaken.push(finished - before);
       else finished += 1;
       return matches;
     };
