@@ -36,8 +36,15 @@ describe.each(databases)("sweeps over ID numbers, and one person again and again
     const body = { idNumber, dateOfBirth: "1984-05-06", tenantId };
     return node.api.call<Answer>(routes.idVerify, { body, headers });
   };
-  const times = <T>(count: number, make: (turn: number) => Promise<T>) =>
-    Promise.all(Array.from({ length: count }, (_, turn) => make(turn)));
+  /** A few at a time: it is not about how much a database can take. */
+  async function times<T>(count: number, make: (turn: number) => Promise<T>): Promise<T[]> {
+    const all: T[] = [];
+    for (let first = 0; first < count; first += 5) {
+      const few = Math.min(5, count - first);
+      all.push(...(await Promise.all(Array.from({ length: few }, (_, turn) => make(first + turn)))));
+    }
+    return all;
+  }
   async function addPeople(tenantId: string, count: number): Promise<void> {
     await times(count, (person) =>
       node.addPerson({ birth, nationalIds: [{ type: "nid", number: `P${person}` }] }, tenantId),
@@ -69,10 +76,11 @@ describe.each(databases)("sweeps over ID numbers, and one person again and again
 
   test("one person signs in 30 times an hour, also at once; a device they have used before counts by itself", async () => {
     await addPeople("eager", 2);
-    const answers = await times(60, () => verify("eager", "P0"));
+    const answers = await times(25, () => verify("eager", "P0"));
+    answers.push(...(await Promise.all(Array.from({ length: 15 }, () => verify("eager", "P0")))));
     const inside = answers.filter(({ status }) => status === 200);
     const refused = answers.filter(({ status }) => status === 429);
-    expect([inside.length, refused.length]).toEqual([30, 30]);
+    expect([inside.length, refused.length]).toEqual([30, 10]);
     for (const { body, headers } of refused) {
       expect(body.code).toBe("too_many_attempts");
       expect(Number(headers.get("retry-after"))).toBeGreaterThan(3000);
@@ -87,5 +95,5 @@ describe.each(databases)("sweeps over ID numbers, and one person again and again
     expect((await verify("eager", "P1")).status).toBe(200);
     clock.advance(3600);
     expect((await verify("eager", "P0")).status).toBe(200);
-  });
+  }, 60_000);
 });

@@ -205,7 +205,12 @@ describe.each(databases)("ID number and date of birth on $name", ({ name, fresh 
     const flood = async (tenantId: string, from: string) => {
       await addAll(limit / 5, (index) => `${tenantId}${from}${index}`, tenantId);
       for (let tries = 0; tries < 5; tries += 1) {
-        const wrong = (at: number) => verify(`${tenantId}${from}${at}`, { from, tenantId, date: "1999-01-01" });
+        // A database with no time to spare is no verdict: then it is tried again.
+        const wrong = async (at: number): Promise<void> => {
+          const { status, body } = await verify(`${tenantId}${from}${at}`, { from, tenantId, date: "1999-01-01" });
+          if (status === 503) return wrong(at);
+          expect(body.code).toBe("invalid_identity");
+        };
         await Promise.all(Array.from({ length: limit / 5 }, (_, at) => wrong(at)));
       }
     };

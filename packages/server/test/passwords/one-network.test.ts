@@ -115,7 +115,7 @@ describe.each(databases)("PW4: honest people behind one address, on $name", ({ f
       if (index % 20 === 7) expect((await guess(node, who)).status).toBe(401);
       expect((await signIn(node, who)).status).toBe(200);
     });
-  });
+  }, 60_000);
 
   test("in a range that the tenant knows they may make the typos of 2,000, and more than a network may, and get in", async () => {
     await byTens(110, async (index) => {
@@ -123,7 +123,7 @@ describe.each(databases)("PW4: honest people behind one address, on $name", ({ f
       expect((await guess(node, who)).status).toBe(401);
       if (index >= people) expect((await signIn(node, who)).status).toBe(200);
     });
-  });
+  }, 60_000);
 });
 
 describe.each(databases)("PW2: a flood from one address, on $name", ({ fresh }) => {
@@ -168,5 +168,5 @@ describe.each(databases)("PW2: a flood from one address, on $name", ({ fresh }) 
       over = true;
       await Promise.all(flooding);
     }
-  });
+  }, 120_000);
 });

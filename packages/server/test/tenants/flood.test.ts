@@ -59,7 +59,7 @@ describe.each(databases)("TEN1: one tenant's flood is that tenant's, on $name", 
     // Whoever is at it or at hand finishes, and perhaps one turn more: not the 64 that wait.
     expect(overtaken.length).toBe(6);
     for (const count of overtaken) expect(count).toBeLessThanOrEqual(4 * availableParallelism() + 2);
-  });
+  }, 120_000);
 
   /** For each comparison of a tenant: how many of the others' were finished while it waited for its turn. */
   function watchTheQueue(tenantId: string): readonly number[] {
