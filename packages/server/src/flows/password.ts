@@ -5,13 +5,13 @@ import { deploymentTenant } from "../journal/event.ts";
 import { recordEvent } from "../journal/record.ts";
 import { findWorker, foldUsername, storeRehash, type Worker } from "../people/workers.ts";
 import type { Services } from "../services.ts";
-import { type Budget, settleFailure, settleSuccess } from "../store/budgets.ts";
+import { type Budget, type Rate, secondsUntilOpen, settleFailure, settleSuccess, spend } from "../store/budgets.ts";
 import type { SessionRecord } from "../store/sessions.ts";
 import { StoreUnavailable } from "../store/store.ts";
 import type { DpopProof } from "../tokens/dpop-proof.ts";
 import { networkMark } from "../tokens/index-key.ts";
 import { releasedOnError, takeAttempt } from "./attempt.ts";
-import { passwordBudgets } from "./password-budgets.ts";
+import { passwordBudgets, placeRate } from "./password-budgets.ts";
 import { demandTurn, passwordOrigin } from "./password-origin.ts";
 import { sessionAnswer } from "./session-answer.ts";
 import { startWorkerSession } from "./start-session.ts";
@@ -54,8 +54,11 @@ export async function signInWithPassword(services: Services, request: PasswordSi
       usernameKey: foldUsername(request.username),
       origin,
     }),
+    place: placeRate(indexKey, policy.password, tenant ? tenant.id : deploymentTenant, origin),
   };
 
+  const retryAfter = attempt.place && (await secondsUntilOpen(store, attempt.place));
+  if (retryAfter !== null) throw new Fault("too_many_attempts", { retryAfter });
   await takeAttempt(services, attempt.budgets);
   const usable = worker && worker.disabledAt === null && tenant?.disabledAt === null ? worker : null;
   const session = await releasedOnError(services, attempt.budgets, async () => {
@@ -77,6 +80,8 @@ interface Attempt {
   readonly policy: Policy;
   readonly mark: string;
   readonly budgets: readonly Budget[];
+  /** Failures where it comes from; null where they are not counted. */
+  readonly place: Rate | null;
 }
 
 /** Null when the credential changed while it was being checked. */
@@ -109,9 +114,11 @@ async function storeSignIn(
   });
 }
 
-async function storeFailure({ store }: Services, { tenantId, worker, budgets, mark }: Attempt): Promise<void> {
+async function storeFailure({ store }: Services, attempt: Attempt): Promise<void> {
+  const { tenantId, worker, budgets, place, mark } = attempt;
   await store.transaction(async (tx) => {
     const closed = await settleFailure(tx, budgets);
+    if (place) await spend(tx, place);
     const event = { tenantId, subject: worker?.id, data: { way: "password", network: mark } };
     await recordEvent(tx, { ...event, type: "login.failed" });
     if (closed) await recordEvent(tx, { ...event, type: "login.blocked" });
