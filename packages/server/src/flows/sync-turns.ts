@@ -27,7 +27,7 @@ export function createSyncTurns({ parallel, queue, perSession }: SyncTurnsOption
         throw new Fault("rate_limited", { retryAfter: 1, detail: "batches of one session" });
       sessions.set(sessionId, session);
       session.count += 1;
-      const turn = session.last.then(() => gate.run(tenantId, task));
+      const turn = session.last.then(() => gate.run([tenantId], task));
       const ended = () => {
         session.count -= 1;
         if (session.count === 0) sessions.delete(sessionId);
