@@ -1,16 +1,26 @@
 import { join } from "node:path";
-import { build, type Rolldown } from "vite";
+import { build } from "vite";
+import { ar } from "../src/strings/ar.ts";
+import type { Strings } from "../src/strings/en.ts";
+import { es } from "../src/strings/es.ts";
+import { fr } from "../src/strings/fr.ts";
+import type { LanguageCode } from "../src/strings/languages.ts";
+import { sw } from "../src/strings/sw.ts";
+import { type InlineHashes, inlinePage } from "./inline-page.ts";
+
+/** The sentences of each language, to be sent together with the page; English is in the script. */
+const languages = { ar, es, fr, sw } satisfies Record<Exclude<LanguageCode, "en">, Strings>;
 
 /** What the service needs to know of the build. */
 export interface PortalFiles {
-  /** The script of each language, to be fetched together with the page. */
-  readonly languages: Readonly<Record<string, string>>;
+  readonly languages: Readonly<Record<string, Strings>>;
+  readonly inline: InlineHashes;
 }
 
 /** Bundles page, element and service worker into a folder. */
 export async function bundle(home: string, outDir: string, version: string): Promise<PortalFiles> {
   const source = (path: string) => join(home, "src", path);
-  const result = await build({
+  await build({
     configFile: false,
     logLevel: "error",
     root: source("page"),
@@ -26,7 +36,8 @@ export async function bundle(home: string, outDir: string, version: string): Pro
       target: "es2023",
       assetsInlineLimit: 0,
       reportCompressedSize: false,
-      modulePreload: { polyfill: false },
+      // What is loaded later imports only what the page has already.
+      modulePreload: false,
       rolldownOptions: {
         input: {
           index: source("page/index.html"),
@@ -50,14 +61,5 @@ export async function bundle(home: string, outDir: string, version: string): Pro
       },
     },
   });
-  const chunks = outputsOf(result);
-  const languages = chunks.flatMap((chunk) => {
-    const code = /\/strings\/(\w+)\.ts$/.exec(("facadeModuleId" in chunk && chunk.facadeModuleId) || "")?.[1];
-    return code ? [[code, chunk.fileName]] : [];
-  });
-  return { languages: Object.fromEntries(languages) };
-}
-
-function outputsOf(result: Awaited<ReturnType<typeof build>>): (Rolldown.OutputChunk | Rolldown.OutputAsset)[] {
-  return (Array.isArray(result) ? result : [result]).flatMap((each) => ("output" in each ? each.output : []));
+  return { languages, inline: inlinePage(outDir) };
 }

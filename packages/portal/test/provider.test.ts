@@ -35,6 +35,10 @@ describe.skipIf(chromiumPath === null)("the organisation's account", () => {
     expect(await page.textContent("main")).toContain("You signed in with the account of your organisation.");
     expect(new URL(page.url()).search).toBe("?tenant=org");
     await page.waitForSelector(".devices li");
+    // What is loaded later works with the script in the page: a second core would have other classes.
+    const files = await page.evaluate(() => performance.getEntriesByType("resource").map(({ name }) => name));
+    const scripts = files.flatMap((name) => /assets\/(.+)-.{8}\.js$/.exec(name)?.[1] ?? []);
+    expect(scripts.toSorted()).toEqual(["oidc", "page-core"]);
   });
 
   test("a provider that is away leaves the password as a way in", async () => {

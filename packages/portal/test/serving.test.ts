@@ -1,11 +1,14 @@
+import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { gunzipSync, gzipSync } from "node:zlib";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { afterAll, expect, test } from "vitest";
 import { createApp } from "../../server/src/app.ts";
 import { buildPortal, portalFolder } from "../build/build-portal.ts";
+import { asInlineScript } from "../build/inline-page.ts";
+import { fr } from "../src/strings/fr.ts";
 import { useHouse } from "./kit/house.ts";
 
 const house = useHouse();
@@ -35,25 +38,60 @@ function raw(path: string, headers: Record<string, string> = {}, method = "GET")
 
 const assets = () => readdirSync(join(portalFolder, "assets")).filter((name) => /\.(js|css)$/.test(name));
 
-test("the page: a strict policy, nothing inline that runs, the tenant's facts in it", async () => {
+const factsIn = (page: string) => JSON.parse(/id="page-config">([^<]*)</.exec(page)?.[1] ?? "");
+const hashOf = (text = "") => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+
+test("the page: a strict policy, nothing inline that its hash does not allow, the tenant's facts in it", async () => {
   const { status, headers, body } = await raw("/");
   expect([status, headers["content-type"], headers["cache-control"]]).toEqual([
     200,
     "text/html; charset=utf-8",
     "no-cache",
   ]);
-  const policy = headers["content-security-policy"] ?? "";
-  expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+  const page = body.toString();
+  const scripts = [...page.matchAll(/<script type="(?:module|importmap)">(.*?)<\/script>/gs)].map(([, text]) => text);
+  const styles = [...page.matchAll(/<style>(.*?)<\/style>/gs)].map(([, text]) => text);
+  expect([scripts.length, styles.length]).toEqual([3, 1]);
+  const policy = headers["content-security-policy"]?.split("; ") ?? [];
+  expect(policy.slice(0, 3)).toEqual([
+    "default-src 'none'",
+    `script-src 'self' ${scripts.map(hashOf).join(" ")}`,
+    `style-src ${styles.map(hashOf).join(" ")}`,
+  ]);
   expect(policy).toContain("frame-ancestors 'none'");
   expect(policy).toContain("require-trusted-types-for 'script'");
-  expect(policy).not.toMatch(/unsafe|\*|data:/);
-  const page = body.toString();
-  expect(page).not.toMatch(
-    /<style|style=|onload=|javascript:|<script(?! type="application\/json"| type="module" crossorigin src=)/,
-  );
-  const facts = JSON.parse(/id="page-config">([^<]*)</.exec(page)?.[1] ?? "");
-  expect(facts).toMatchObject({ tenant: "demo", auth: { tenantId: "demo", birthYearAlone: true } });
+  expect(policy.join()).not.toMatch(/unsafe|strict-dynamic|\*|data:/);
+  const markup = page.replaceAll(/<(script|style)[^>]*>.*?<\/\1>/gs, "");
+  expect(markup).not.toMatch(/<script|<style|style=|onload=|javascript:|rel="stylesheet"/);
+  expect(factsIn(page)).toMatchObject({ tenant: "demo", auth: { tenantId: "demo", birthYearAlone: true } });
   expect((await raw("/", {}, "HEAD")).status).toBe(200);
+});
+
+test("the page is sent compressed, and not again to who has it", async () => {
+  const plain = await raw("/");
+  for (const [encoding, unpack] of [
+    ["br", brotliDecompressSync],
+    ["gzip", gunzipSync],
+  ] as const) {
+    const asked = { "accept-encoding": encoding };
+    const { headers, body } = await raw("/", asked);
+    expect([headers["content-encoding"], headers.vary]).toEqual([encoding, "Accept-Language, Accept-Encoding"]);
+    expect(unpack(body).equals(plain.body)).toBe(true);
+    expect(headers.etag).not.toBe(plain.headers.etag);
+    const again = await raw("/", { ...asked, "if-none-match": `"other", W/${headers.etag}` });
+    expect([again.status, again.body.length, again.headers.etag]).toEqual([304, 0, headers.etag]);
+    expect(again.headers["content-security-policy"]).toBe(headers["content-security-policy"]);
+    const other = { ...asked, "accept-language": "sw", "if-none-match": headers.etag ?? "" };
+    expect((await raw("/", other)).status).toBe(200);
+  }
+  await house.node.addTenant("second");
+  expect((await raw("/?tenant=second", { "if-none-match": plain.headers.etag ?? "" })).status).toBe(200);
+});
+
+test("names that somebody made up make no pages of their own", async () => {
+  const pages = await Promise.all(["/?tenant=made-up", "/?tenant=made-up-too"].map((path) => raw(path)));
+  expect(new Set(pages.map(({ headers }) => headers.etag)).size).toBe(1);
+  expect(factsIn(String(pages[0]?.body)).auth).toBeNull();
 });
 
 test("what an operator calls a programme cannot break out of the page", async () => {
@@ -66,11 +104,8 @@ test("what an operator calls a programme cannot break out of the page", async ()
     .execute();
   const page = (await raw("/?tenant=evil")).body.toString();
   expect(page).not.toContain("alert(1)</script>");
-  const facts = JSON.parse(/id="page-config">([^<]*)</.exec(page)?.[1] ?? "");
-  expect(facts.auth.name).toBe("</script><script>alert(1)</script><!--");
-  expect(
-    JSON.parse(/id="page-config">([^<]*)</.exec((await raw("/?tenant=%3Cx%3E")).body.toString())?.[1] ?? "").tenant,
-  ).toBe("demo");
+  expect(factsIn(page).auth.name).toBe("</script><script>alert(1)</script><!--");
+  expect(factsIn((await raw("/?tenant=%3Cx%3E")).body.toString()).tenant).toBe("demo");
 });
 
 test("the identity providers of the tenant are the only others that the page may speak to", async () => {
@@ -80,15 +115,13 @@ test("the identity providers of the tenant are the only others that the page may
   expect(policy).toContain("connect-src 'self' https://login.example.org;");
 });
 
-test("a language on its way already, by what the browser prefers", async () => {
-  const preloads = async (language: string) =>
-    /modulepreload" crossorigin href="\.\/assets\/(\w\w)-/.exec(
-      (await raw("/", { "accept-language": language })).body.toString().replace(/assets\/(core|index)/g, ""),
-    )?.[1];
-  expect(await preloads("fr-CA,fr;q=0.9,en;q=0.8")).toBe("fr");
-  expect(await preloads("de, sw;q=0.5")).toBe("sw");
-  expect(await preloads("en-GB, fr")).toBeUndefined();
-  expect(await preloads("__proto__, constructor")).toBeUndefined();
+test("the language that the browser prefers comes along", async () => {
+  const brought = async (language: string) =>
+    factsIn((await raw("/", { "accept-language": language })).body.toString()).language;
+  expect(await brought("fr-CA,fr;q=0.9,en;q=0.8")).toEqual({ code: "fr", strings: fr });
+  expect(await brought("de, sw;q=0.5")).toMatchObject({ code: "sw" });
+  expect(await brought("en-GB, fr")).toBeUndefined();
+  expect(await brought("__proto__, constructor")).toBeUndefined();
 });
 
 test("assets are kept for ever, in the encoding that is accepted; the rest only for a while", async () => {
@@ -133,16 +166,22 @@ test.each([
   expect(headers["content-type"]).toContain("application/problem+json");
 });
 
-test("what a citizen loads first is at most 60 KB of script", async () => {
-  const page = (await raw("/")).body.toString();
-  const first = [...page.matchAll(/(?:src|href)="\.\/(assets\/[^"]+\.js)"/g)].map(([, path]) => path ?? "");
-  expect(first.length).toBeGreaterThanOrEqual(2);
-  const languages = assets().filter((name) => /^(fr|es|ar|sw)-/.test(name));
-  const size = (name: string) => gzipSync(readFileSync(join(portalFolder, name))).length;
-  const largest = Math.max(...languages.map((name) => size(`assets/${name}`)));
-  const bytes = first.reduce((sum, name) => sum + size(name), largest);
-  expect(bytes).toBeLessThan(60_000);
-  expect(bytes).toBeGreaterThan(10_000);
+test("what a citizen loads first is at most 60 KB, the page with all that it needs in it", async () => {
+  for (const language of ["en", "fr", "es", "ar", "sw"]) {
+    const { body } = await raw("/", { "accept-language": language, "accept-encoding": "gzip" });
+    const page = gunzipSync(body).toString();
+    expect(page).not.toMatch(/<script[^>]* src=|rel="(modulepreload|preload|stylesheet)"/);
+    expect(page).toContain("customElements.define(`fieldgate-portal`");
+    expect(body.length).toBeLessThan(60_000);
+  }
+});
+
+test("no text in a script can end it, or hide its end", () => {
+  const code = "a(`</script><SCRIPT><!--`,/<!--/u);b(()=>import(`./x.js`));import('./y.js')";
+  const inline = asInlineScript(code);
+  expect(inline).toBe(
+    "a(`\\x3c/script>\\x3cSCRIPT>\\x3c!--`,/\\x3c!--/u);b(()=>import(`./assets/x.js`));import('./assets/y.js')",
+  );
 });
 
 test("a build that is up to date is not made again", async () => {

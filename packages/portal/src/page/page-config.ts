@@ -1,5 +1,6 @@
 import type { AuthConfig } from "@fieldgate/contract";
-import type { StringKey } from "../strings/en.ts";
+import type { StringKey, Strings } from "../strings/en.ts";
+import type { LanguageCode } from "../strings/languages.ts";
 
 /** What the service writes into the page, so that nothing has to be asked for before the first form. */
 export interface PageConfig {
@@ -10,6 +11,8 @@ export interface PageConfig {
   /** What that programme offers; null where it does not exist or could not be read. */
   readonly auth?: AuthConfig | null;
   readonly demo?: DemoNotes;
+  /** The language that the browser prefers, where it is not English. */
+  readonly language?: { readonly code: LanguageCode; readonly strings: Strings };
 }
 
 /** What can be tried in the demo. */

@@ -6,7 +6,14 @@ import { colours, controls, layout } from "../sign-in/styles.ts";
 import { type Trouble, troubleOf } from "../sign-in/trouble.ts";
 import { fetchConfig, openManager } from "../sign-in/ways.ts";
 import type { StringKey } from "../strings/en.ts";
-import { chooseLanguage, english, type LanguageCode, loadSpeech, type Speech } from "../strings/languages.ts";
+import {
+  bringStrings,
+  chooseLanguage,
+  english,
+  type LanguageCode,
+  loadSpeech,
+  type Speech,
+} from "../strings/languages.ts";
 import { returnToNamed, takeCallback } from "./callback.ts";
 import type { demoView } from "./demo.ts";
 import { Devices } from "./devices.ts";
@@ -46,6 +53,8 @@ export class FieldgatePortal extends LitElement {
   override connectedCallback(): void {
     super.connectedCallback();
     for (const name of ["online", "offline"]) addEventListener(name, () => this.requestUpdate());
+    const { language } = this.#page;
+    if (language) bringStrings(language.code, language.strings);
     const wanted = [localStorage.getItem(languageKey), ...navigator.languages];
     this.#speak(chooseLanguage(wanted));
     if (!returnToNamed()) this.#open(new URLSearchParams(location.search).get("tenant") ?? this.#page.tenant ?? "");

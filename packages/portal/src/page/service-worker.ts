@@ -36,9 +36,8 @@ async function keepShell(): Promise<void> {
   const answer = await fetch(scope, { cache: "no-cache" });
   if (!answer.ok) throw new Error(`The page answered ${answer.status}.`);
   const cache = await caches.open(cacheName);
-  const text = await answer.clone().text();
-  const assets = [...text.matchAll(/(?:src|href)="(?:\.\/)?(assets\/[^"]+)"/g)].map(([, path]) => `${scope}${path}`);
-  await Promise.all([cache.put(scope, answer), cache.addAll(assets)]);
+  // The page has its script, style and language in it.
+  await cache.put(scope, answer);
 }
 
 async function dropOthers(): Promise<void> {

@@ -18,13 +18,18 @@ export const languages = [
 export type LanguageCode = (typeof languages)[number]["code"];
 
 // English comes along: whatever does not load, there is something to read.
-const loaders: Readonly<Record<LanguageCode, () => Promise<Strings>>> = {
+const loaders: Record<LanguageCode, () => Promise<Strings>> = {
   en: async () => en,
   fr: async () => (await import("./fr.ts")).fr,
   es: async () => (await import("./es.ts")).es,
   ar: async () => (await import("./ar.ts")).ar,
   sw: async () => (await import("./sw.ts")).sw,
 };
+
+/** What came with the page need not be fetched. */
+export function bringStrings(code: LanguageCode, strings: Strings): void {
+  loaders[code] = async () => strings;
+}
 
 /** The first of these that we speak: `fr-CA` is spoken as `fr`. */
 export function chooseLanguage(wanted: readonly (string | null | undefined)[]): LanguageCode {

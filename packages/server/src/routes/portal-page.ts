@@ -13,36 +13,43 @@ export interface PageFacts {
 
 const place = /(<script type="application\/json" id="page-config">)[^<]*(<\/script>)/;
 
-/** The built page with its facts, and with the reader's language on its way. */
-export function fillPage(page: string, facts: PageFacts, languageScript: string | undefined): string {
-  const json = JSON.stringify(facts).replaceAll("<", "\\u003c");
-  const filled = page.replace(place, (_, before: string, after: string) => `${before}${json}${after}`);
-  if (languageScript === undefined) return filled;
-  return filled.replace("</head>", `<link rel="modulepreload" crossorigin href="./${languageScript}"></head>`);
+/** What the build says of the page. */
+export interface PortalBuild {
+  /** The sentences of each language but English, which is in the script. */
+  readonly languages: Readonly<Record<string, object>>;
+  /** The hashes of what is written into the page, as a policy names them. */
+  readonly inline: { readonly scripts: readonly string[]; readonly styles: readonly string[] };
 }
 
-/** The first language of the browser for which there is a script. */
-export function languageScriptOf(languages: Readonly<Record<string, string>>, header = ""): string | undefined {
+/** The built page with its facts, and the reader's language among them. */
+export function fillPage(page: string, facts: PageFacts, language?: { code: string; strings: object }): string {
+  const json = JSON.stringify({ ...facts, ...(language && { language }) }).replaceAll("<", "\\u003c");
+  return page.replace(place, (_, before: string, after: string) => `${before}${json}${after}`);
+}
+
+/** The first language of the browser that is spoken here; nothing for English, which every page has. */
+export function languageOf(languages: PortalBuild["languages"], header = ""): string | undefined {
   for (const item of header.split(",")) {
     const [code = ""] = item.trim().toLowerCase().split(/[-;]/, 1);
     if (code === "en") return undefined;
-    if (Object.hasOwn(languages, code)) return languages[code];
+    if (Object.hasOwn(languages, code)) return code;
   }
   return undefined;
 }
 
 /**
- * What the portal's page may do: run its own scripts, and speak to this service and the tenant's identity providers. Scripts cannot
- * be put in as text anywhere.
+ * What the portal's page may do: run the scripts that were built into it and its own files, and speak to this service and the tenant's
+ * identity providers. Scripts cannot be put in as text anywhere.
  */
-export function portalPolicy(auth: AuthConfig | null): string {
+export function portalPolicy(inline: PortalBuild["inline"], auth: AuthConfig | null): string {
   const others = (auth?.adapters ?? []).flatMap(({ fields }) =>
     [fields.authority, fields.serverUrl].flatMap((url) => URL.parse(url ?? "")?.origin ?? []),
   );
+  const quoted = (hashes: readonly string[]) => hashes.map((hash) => `'${hash}'`).join(" ");
   return [
     "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
+    `script-src 'self' ${quoted(inline.scripts)}`,
+    `style-src ${quoted(inline.styles)}`,
     "img-src 'self'",
     `connect-src ${["'self'", ...new Set(others)].join(" ")}`,
     "manifest-src 'self'",

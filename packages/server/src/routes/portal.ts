@@ -6,10 +6,18 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Fault } from "../fault.ts";
 import type { GateRequest } from "../http/messages.ts";
 import { pagePolicy, publicForAWhile } from "../http/security-headers.ts";
-import { loadStaticFiles, negotiate, type StaticFile } from "../http/static-files.ts";
+import { compressed, entityTag, isKept, loadStaticFiles, negotiate, type StaticFile } from "../http/static-files.ts";
 import { authConfigOf } from "../people/auth-config.ts";
 import type { Services } from "../services.ts";
-import { fillPage, languageScriptOf, type PageFacts, portalPolicy, renderMissingPortal } from "./portal-page.ts";
+import { VerifiedCache } from "../tokens/verified-cache.ts";
+import {
+  fillPage,
+  languageOf,
+  type PageFacts,
+  type PortalBuild,
+  portalPolicy,
+  renderMissingPortal,
+} from "./portal-page.ts";
 
 export interface PortalParts {
   /** Where the built portal lies; left out, where the workspace builds it. */
@@ -23,6 +31,8 @@ const places = ["../../../portal/dist", "../../portal"].map((path) => fileURLToP
 const isBuilt = (folder: string) => existsSync(join(folder, "index.html"));
 /** Their names have a hash in them: what they hold never changes. */
 const forEver = "public, max-age=31536000, immutable";
+/** Programmes times languages; each takes some 200 KB. */
+const keptPages = 64;
 const form = new RegExp(tenantIdPattern);
 
 /** The portal: the page at `/`, and what belongs to it. Without a built one, a page that says how to build it. */
@@ -41,23 +51,38 @@ export function registerPortalRoutes(
     return;
   }
   const files = loadStaticFiles(folder);
-  const { languages } = JSON.parse(readFileSync(join(folder, "portal.json"), "utf8")) as {
-    languages: Record<string, string>;
-  };
+  const { languages, inline } = JSON.parse(readFileSync(join(folder, "portal.json"), "utf8")) as PortalBuild;
   const page = files.get("index.html")?.plain.toString() ?? "";
+  const pages = new VerifiedCache<Promise<StaticFile>>(keptPages);
+
+  /** A page is compressed once for each programme and language. */
+  function pageFor(facts: PageFacts, code: string | undefined): Promise<StaticFile> {
+    const key = `${code} ${JSON.stringify(facts)}`;
+    const known = pages.get(key);
+    if (known) return known;
+    const strings = languages[code ?? ""];
+    const text = fillPage(page, facts, code !== undefined && strings ? { code, strings } : undefined);
+    const made = compressed("text/html; charset=utf-8", Buffer.from(text));
+    pages.set(key, made);
+    return made;
+  }
 
   app.get("/", { config: { meter } }, async (request, reply) => {
-    const facts = await factsOf(services, request);
-    const script = languageScriptOf(languages, request.headers["accept-language"]);
-    return reply
-      .headers({
-        "content-type": "text/html; charset=utf-8",
-        "content-security-policy": portalPolicy(facts.auth),
-        "permissions-policy": "camera=(self), microphone=(), geolocation=()",
-        "cache-control": "no-cache",
-        vary: "Accept-Language",
-      })
-      .send(fillPage(page, { ...facts, ...(parts.demo && { demo: parts.demo }) }, script));
+    const facts = { ...(await factsOf(services, request)), ...(parts.demo && { demo: parts.demo }) };
+    const file = await pageFor(facts, languageOf(languages, request.headers["accept-language"]));
+    const policy = portalPolicy(inline, facts.auth);
+    const { body, headers } = negotiate(file, request.headers["accept-encoding"]);
+    const etag = entityTag(policy, body);
+    reply.headers({
+      ...headers,
+      etag,
+      "content-security-policy": policy,
+      "permissions-policy": "camera=(self), microphone=(), geolocation=()",
+      "cache-control": "no-cache",
+      vary: "Accept-Language, Accept-Encoding",
+    });
+    if (isKept(etag, request.headers["if-none-match"])) return reply.code(304).send();
+    return reply.send(body);
   });
   for (const [name, file] of files) {
     if (name !== "index.html" && !name.startsWith("assets/")) serve(app, `/${name}`, () => file);
@@ -92,9 +117,10 @@ async function factsOf({ config, tenants }: Services, request: FastifyRequest): 
     const byHost = await tenants.findIdByHost(raw.gate.forwarding.host(raw));
     const tenant = byHost ?? (asked !== null && form.test(asked) ? asked : defaultTenant);
     const auth = tenant === null ? null : authConfigOf(await tenants.find(tenant));
-    return { baseUrl, tenant, auth };
+    // The page knows what its address asks for: invented names must not make pages of their own.
+    return { baseUrl, tenant: auth ? tenant : (byHost ?? defaultTenant), auth };
   } catch {
     // The page itself asks again, and says that the service is away.
-    return { baseUrl, tenant: asked ?? defaultTenant, auth: null };
+    return { baseUrl, tenant: defaultTenant, auth: null };
   }
 }
