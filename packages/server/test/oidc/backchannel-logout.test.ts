@@ -61,6 +61,13 @@ describe.each(databases)("a provider ends its session, on $name", (database) => 
     expect(late.body.code, "an ID token of that session that comes late").toBe("invalid_token");
   });
 
+  test("by a token whose times have fractions", async () => {
+    const { token } = (await programme.signIn("kenya", { sub: "fraction", sid: "f" })).body;
+    const answer = await logout("kenya", { sub: "fraction", sid: "f", iat: programme.provider.seconds - 0.5 });
+    expect([answer.status, answer.text]).toEqual([200, ""]);
+    expect(await codeOf(token)).toBe("session_revoked");
+  });
+
   test("by its person alone: everything issued until then ends, what comes later does not", async () => {
     const sub = "by-sub";
     const { token } = (await programme.signIn("north", { sub, sid: "x" })).body;

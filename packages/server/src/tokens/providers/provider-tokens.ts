@@ -90,9 +90,12 @@ export function createProviderTokens(keys: ProviderKeys, clock: Clock): Provider
       demandHeader(protectedHeader);
       const { iat = 0 } = payload;
       if (iat > now() + providerSkew) throw bad("issued in the future");
+      wholeSeconds(payload);
       return { payload, typ: protectedHeader.typ?.toLowerCase().replace(/^application\//, "") };
     } catch (cause) {
       if (cause instanceof joseErrors.JOSEError) throw bad(cause.code, cause);
+      // A key of the provider's that is too weak or none at all: jose and WebCrypto refuse it in these ways.
+      if (cause instanceof TypeError || cause instanceof DOMException) throw bad("a key that cannot be used", cause);
       throw cause;
     }
   }
@@ -155,10 +158,17 @@ async function openFirst<Opened>(
   return open(sourceOf(first), token);
 }
 
-/** A key that the token brings along, or that it says where to fetch, is nobody's. */
+/** A key that the token brings along, or that it says where to fetch, is nobody's; and there is no extension we know. */
 function demandHeader(header: JWTHeaderParameters): void {
-  for (const name of ["jwk", "jku", "x5u", "x5c"] as const) {
+  for (const name of ["jwk", "jku", "x5u", "x5c", "crit", "b64"] as const) {
     if (header[name] !== undefined) throw bad(`${name} in the header`);
+  }
+}
+
+/** Times may have fractions (RFC 7519); columns and comparisons have none. */
+function wholeSeconds(payload: JWTPayload): void {
+  for (const name of ["iat", "exp"] as const) {
+    if (typeof payload[name] === "number") payload[name] = Math.floor(payload[name]);
   }
 }
 
@@ -191,6 +201,8 @@ function isAccessTokenOf(payload: JWTPayload, rules: ProviderRules): boolean {
   if (client !== rules.clientId || (azp ?? client) !== rules.clientId) return false;
   const isForUs = rules.audience !== null && audiences(payload).includes(rules.audience);
   if (rules.type === "oidc_b") return typ === "Bearer" && (rules.audience === null || isForUs);
+  // For the client itself are ID tokens, also where they say little else.
+  if (rules.audience !== rules.clientId && audiences(payload).includes(rules.clientId)) return false;
   return isForUs && (typ === undefined || typ === "Bearer") && isOfOrganization(payload, rules);
 }
 
