@@ -6,7 +6,13 @@ import type { ProviderKeys } from "./provider-keys.ts";
 import { createProviderTokens, type ProviderRules } from "./provider-tokens.ts";
 
 const issuer = "https://id.example.org";
-const rules = { type: "oidc_b" as const, issuer, clientId: "app", organization: "", audience: null } satisfies ProviderRules;
+const rules = {
+  type: "oidc_b" as const,
+  issuer,
+  clientId: "app",
+  organization: "",
+  audience: null,
+} satisfies ProviderRules;
 const base64url = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
 function tokenBy(bits: number) {
