@@ -1,6 +1,5 @@
-import { parseArgs } from "node:util";
 import type { BenchmarkOptions } from "../shared/benchmark.ts";
-import { OptionError, someOf, wholeNumber } from "../shared/option-values.ts";
+import { readOptions, someOf, wholeNumber } from "../shared/option-values.ts";
 
 export const measureNames = ["check-token", "login", "refresh", "start"] as const;
 export type MeasureName = (typeof measureNames)[number];
@@ -25,7 +24,13 @@ missed. Everything runs on this machine alone and takes about four minutes.
 `;
 
 export function parseOptions(args: readonly string[]): Options {
-  const { values } = readArgs(args);
+  const values = readOptions(args, {
+    rounds: { type: "string" },
+    seconds: { type: "string" },
+    only: { type: "string" },
+    profile: { type: "string" },
+    help: { type: "boolean" },
+  });
   return {
     rounds: wholeNumber("--rounds", values.rounds ?? "5", 1, 100),
     seconds: wholeNumber("--seconds", values.seconds ?? "2", 1, 60),
@@ -33,21 +38,4 @@ export function parseOptions(args: readonly string[]): Options {
     profile: values.profile ?? null,
     help: values.help ?? false,
   };
-}
-
-function readArgs(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      options: {
-        rounds: { type: "string" },
-        seconds: { type: "string" },
-        only: { type: "string" },
-        profile: { type: "string" },
-        help: { type: "boolean" },
-      },
-    });
-  } catch (cause) {
-    throw new OptionError(`${cause instanceof Error ? cause.message : cause} Try --help.`, { cause });
-  }
 }

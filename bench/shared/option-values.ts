@@ -1,3 +1,5 @@
+import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
+
 export class OptionError extends Error {}
 
 /** A whole number in its bounds. */
@@ -14,4 +16,13 @@ export function someOf<Name extends string>(option: string, text: string, names:
     if (name === undefined) throw new OptionError(`${option}: "${part}" is none of ${names.join(", ")}.`);
     return name;
   });
+}
+
+/** The values of a command line, or a sentence that says what is wrong with it. */
+export function readOptions<const Options extends ParseArgsOptionsConfig>(args: readonly string[], options: Options) {
+  try {
+    return parseArgs({ args: [...args], options }).values;
+  } catch (cause) {
+    throw new OptionError(`${cause instanceof Error ? cause.message : cause} Try --help.`, { cause });
+  }
 }

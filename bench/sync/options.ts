@@ -1,6 +1,5 @@
-import { parseArgs } from "node:util";
 import type { BenchmarkOptions } from "../shared/benchmark.ts";
-import { OptionError, someOf, wholeNumber } from "../shared/option-values.ts";
+import { readOptions, someOf, wholeNumber } from "../shared/option-values.ts";
 
 export const measureNames = ["push", "unsynced", "pull"] as const;
 export type MeasureName = (typeof measureNames)[number];
@@ -26,8 +25,8 @@ export const help = `Measures the exchange of events between Chromium and the se
 
 push: events that lie sealed in IndexedDB go to a service in a process of its own, on SQLite and on PostgreSQL; beside it the
 rows which that service stored are inserted into the same kind of database, 500 in a transaction, by a program that does nothing
-else. The target is half of that rate or 2,000 events a second, whichever is lower. unsynced: the median of 1,000 calls of
-\`hasUnsyncedEvents()\`; the p99 stands beside it. pull: what the page's heap grows by from the first fifth of the pull to its
+else. The target is half of that rate or 2,000 events a second, whichever is lower. unsynced: the p99 of 1,000 calls of
+\`hasUnsyncedEvents()\`. pull: what the page's heap grows by from the first fifth of the pull to its
 end, swept before each look.
 
 The results are also written to bench/results/sync.json. The exit code is 1 when a target is missed. It needs Chromium, runs on
@@ -35,7 +34,14 @@ this machine alone and takes about five minutes.
 `;
 
 export function parseOptions(args: readonly string[]): Options {
-  const { values } = readArgs(args);
+  const values = readOptions(args, {
+    rounds: { type: "string" },
+    only: { type: "string" },
+    events: { type: "string" },
+    stored: { type: "string" },
+    profile: { type: "string" },
+    help: { type: "boolean" },
+  });
   return {
     rounds: wholeNumber("--rounds", values.rounds ?? "3", 1, 100),
     seconds: 0,
@@ -45,22 +51,4 @@ export function parseOptions(args: readonly string[]): Options {
     profile: values.profile ?? null,
     help: values.help ?? false,
   };
-}
-
-function readArgs(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      options: {
-        rounds: { type: "string" },
-        only: { type: "string" },
-        events: { type: "string" },
-        stored: { type: "string" },
-        profile: { type: "string" },
-        help: { type: "boolean" },
-      },
-    });
-  } catch (cause) {
-    throw new OptionError(`${cause instanceof Error ? cause.message : cause} Try --help.`, { cause });
-  }
 }

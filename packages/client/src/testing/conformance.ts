@@ -17,6 +17,7 @@ export function claimEqual(actual: unknown, expected: unknown, sentence: string)
 }
 
 function sortFields(value: unknown): unknown {
+  if (value instanceof Uint8Array) return `bytes ${value.join(",")}`;
   if (Array.isArray(value)) return value.map(sortFields);
   if (typeof value !== "object" || value === null) return value;
   const fields = Object.entries(value).filter(([, inner]) => inner !== undefined);

@@ -1,3 +1,3 @@
 export { type AdapterSubject, adapterConformance } from "./adapter-conformance.ts";
-export type { ConformanceCase } from "./conformance.ts";
+export { type ConformanceCase, claim, claimEqual } from "./conformance.ts";
 export { type StorageSubject, storageConformance } from "./storage-conformance.ts";

@@ -1,5 +1,6 @@
+import { type ConformanceCase, claimEqual } from "@fieldgate/client/testing";
 import type { EntityStore, StoredEntity } from "../entities/entity-store.ts";
-import { byId, bytes, type ConformanceCase, claimEqual, createBench } from "./conformance.ts";
+import { byId, bytes, createBench } from "./conformance.ts";
 
 /** An entity store to be tried. */
 export interface EntityStoreSubject {

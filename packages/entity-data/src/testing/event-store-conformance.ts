@@ -1,5 +1,6 @@
+import { type ConformanceCase, claim, claimEqual } from "@fieldgate/client/testing";
 import type { Append, EventStore, StoredEvent } from "../events/event-store.ts";
-import { byId, bytes, type ConformanceCase, claim, claimEqual, createBench } from "./conformance.ts";
+import { byId, bytes, createBench } from "./conformance.ts";
 
 /** An event store to be tried. */
 export interface EventStoreSubject {
